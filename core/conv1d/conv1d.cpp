@@ -1,0 +1,106 @@
+// The front door of 1-D convolution: lengths, checks, choice.
+#include "core/conv1d/conv1d.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoy::conv1d {
+
+namespace {
+
+Index size(const Problem& p) {
+    return static_cast<Index>(p.taps.size());
+}
+
+Index ceil_div(Index a, Index b) {
+    return (a + b - 1) / b;
+}
+
+}  // namespace
+
+Index Problem::offset() const {
+    const Index m = size(*this);
+    return mode == Mode::same ? (m - 1) / 2 : mode == Mode::valid ? m - 1 : 0;
+}
+
+Index Problem::outputs() const {
+    const Index n = shape.frames, m = size(*this);
+    return ceil_div(mode == Mode::same ? n : mode == Mode::full ? n + m - 1 : n - m + 1, decimate);
+}
+
+Span Problem::reach() const {
+    const Index first = offset() - (size(*this) - 1);
+    return {first, (outputs() - 1) * decimate + offset() + 1 - first};
+}
+
+Span Problem::folded(Index first, Index end) const {
+    const Index n = shape.frames;
+    const Span all = reach();
+    first = std::max(first, all.first);
+    end = std::min(end, all.end());
+    Index low = n, high = 0;  // hull of what is used
+    const auto use = [&](Index a, Index b) {
+        low = std::min(low, a);
+        high = std::max(high, b);
+    };
+    if (const Index a = std::max<Index>(first, 0), b = std::min(end, n); a < b) use(a, b);
+    const auto beyond = [&](Index a, Index b) {  // extended frames [a, b), all outside
+        if (a >= b || padding == Padding::zero) return;
+        if (padding == Padding::edge) return a < 0 ? use(0, 1) : use(n - 1, n);
+        if (a < -(n - 1) || b > 2 * n - 1) return use(0, n);  // folds back more than once
+        // One fold: -i to i, and n - 1 + i to n - 1 - i; `odd` also uses the end sample.
+        if (a < 0) return use(padding == Padding::odd ? 0 : -(b - 1), std::min(-a + 1, n));
+        return use(std::max<Index>(2 * (n - 1) - (b - 1), 0), padding == Padding::odd ? n : 2 * (n - 1) - a + 1);
+    };
+    beyond(first, std::min<Index>(end, 0));
+    beyond(std::max(first, n), end);
+    return low < high ? Span{low, high - low} : Span{0, 0};
+}
+
+void check(const Problem& p) {
+    if (p.taps.empty()) throw usage_error("the filter has no taps", "give at least one coefficient");
+    for (std::size_t k = 0; k < p.taps.size(); ++k)
+        if (!std::isfinite(p.taps[k]))
+            throw usage_error("tap " + std::to_string(k) + " of the filter is not finite (NaN or Inf)",
+                              "mend the filter's coefficients");
+    if (p.decimate < 1) throw usage_error("--decimate must be 1 or more");
+    if (p.mode == Mode::valid && size(p) > p.shape.frames)
+        throw usage_error("mode valid gives no output: the filter has " + std::to_string(size(p)) +
+                              " taps and the signal " + std::to_string(p.shape.frames) + " samples",
+                          "use --mode same or a shorter filter");
+}
+
+Choice choose(std::string_view request, const Problem& problem, const device::Device& device) {
+    if (request != "auto") {
+        const Strategy* named =
+            catalog().find_if([&](const Strategy& s) { return s.name == request && s.backend == device.backend; });
+        if (named == nullptr) {
+            std::string there;
+            for (const Strategy* s : catalog())
+                if (s->backend == device.backend) there += (there.empty() ? "" : ", ") + std::string(s->name);
+            throw usage_error("no 1-D strategy on " + device.id() + " is called '" + std::string(request) + "'",
+                              "choose auto or one of " + there);
+        }
+        if (std::string why = named->unsupported(problem, device); !why.empty())
+            throw usage_error("--strategy " + std::string(request) + " cannot do this: " + why, "use --strategy auto");
+        return {named, "asked for"};
+    }
+    const Strategy* best = nullptr;
+    double least = 0;
+    for (const Strategy* s : catalog()) {
+        if (s->backend != device.backend || !s->unsupported(problem, device).empty()) continue;
+        const auto cost = s->cost(problem, device);
+        if (cost && (best == nullptr || *cost < least)) {
+            best = s;
+            least = *cost;
+        }
+    }
+    if (best == nullptr) throw failed({}, "no 1-D strategy on " + device.id() + " can do this filter");
+    return {best, "the least modelled time for " + std::to_string(problem.taps.size()) + " taps"};
+}
+
+std::unique_ptr<Stage> plan(const Problem& problem, const Strategy& strategy, const device::Device& device) {
+    return strategy.make(problem, device);
+}
+
+}  // namespace convoy::conv1d

@@ -1,0 +1,39 @@
+// Choosing a memory mode, and the bound on managed memory.
+#include "core/memory/memory.hpp"
+
+namespace convoy::memory {
+
+namespace {
+
+const Mode& named(std::string_view request) {
+    return catalog().at(request == "managed-inplace" ? "managed" : request);
+}
+
+// Uncalibrated: memory that stays on the host and is used in place where the hardware allows it, else copies.
+Choice automatic(const device::Device& device) {
+    if (device.backend == device::Backend::cpu) return {&catalog().at("host"), "the work is on the CPU"};
+    if (device.attributes.concurrent_managed_access)
+        return {&catalog().at("managed"), "concurrentManagedAccess is 1: the GPU works in place"};
+    return {&catalog().at("pinned"), "concurrentManagedAccess is 0: explicit copies"};
+}
+
+}  // namespace
+
+Choice choose(std::string_view request, const device::Device& device) {
+    if (request == "auto") return automatic(device);
+    const Mode& mode = named(request);
+    if (std::string why = mode.unsupported(device); !why.empty())
+        throw usage_error("--memory " + std::string(request) + " cannot be used: " + why, "use --memory auto");
+    return {&mode, "asked for"};
+}
+
+void check_budget(std::size_t ring_bytes, std::size_t free_bytes) {
+    if (ring_bytes <= free_bytes / 4) return;
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    throw failed({}, "the ring of managed memory would take " + std::to_string((ring_bytes + mib - 1) / mib) +
+                         " MiB, more than a quarter of the " + std::to_string(free_bytes / mib) +
+                         " MiB that are free on the device",
+                 "use a smaller --chunk");
+}
+
+}  // namespace convoy::memory

@@ -1,0 +1,161 @@
+// Readers and writers: one contract, one file a format, told apart by content. io never computes; it delivers samples
+// as they are stored (or in the next wider of convoy's types) with the scaling that belongs to them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/catalog.hpp"
+#include "core/base/signal.hpp"
+
+namespace convoy::io {
+
+/// How an input is to be understood; the command line's words for inputs.
+struct OpenOptions {
+    std::string dataset;                // empty: found by the reader
+    std::optional<int> time_axis;
+    std::string channels;               // "0,2,5-9,100-1100:4"; empty: all
+    std::optional<double> rate;         // Hz; overrides what the file says
+    bool raw = false;                   // leave scale factors and offsets unapplied
+    std::string gaps = "error";         // error, split, ignore
+    double gap_tolerance = 1.5;         // samples
+    std::string filename_time;          // strptime-like pattern for a time in the file's name
+};
+
+/// A jump in the time stamps beside the data: frames from `at` on start a new piece.
+struct Gap {
+    Index at;
+    double seconds;  // missing time
+};
+
+/// What a reader found. Extents are those after --channels; times and rates are the input's own.
+struct Recording {
+    std::string path;                   // as given
+    std::string dataset;                // "/group/name"; empty for audio
+    std::string format;                 // member's name
+    std::string label() const;          // path, or path:dataset: what messages name
+
+    std::vector<Index> dims;            // of the stored array as written again: time_axis is the one that is streamed
+    int time_axis = 0;
+    std::string time_axis_source;       // how it was decided
+    Shape shape;                        // dims as [outer][frames][inner] (inner doubled when complex)
+    SampleType type = SampleType::float32;  // of the samples that read() delivers
+    std::string stored_type;            // for people: "int24", "float32 big-endian", "mu-law"
+    int stored_bits = 0;                // of integer audio; 0 elsewhere
+    bool complex = false;
+    bool wide = false;                  // float64, or an integer wider than 24 bits: arithmetic defaults to float64
+    Scaling scaling;                    // applied by whoever computes
+
+    std::optional<double> rate;         // Hz
+    std::string rate_source;            // "attribute fs of /data", "--rate"
+    std::string rate_looked_for;        // for the error of a step that needs a rate and has none
+    std::optional<std::string> start_time;  // ISO 8601, of the first sample
+    std::string start_time_source;
+    std::vector<Gap> gaps;
+
+    std::vector<Index> selected;        // channels taken, in order; empty: all
+    std::vector<Index> chunk;           // HDF5 chunk extents; empty: contiguous
+    Index decoded_chunk_bytes = 0;
+    Index file_bytes = 0;
+    std::string modified;               // ISO 8601, of the file
+};
+
+/// An open input. read() may be called from several threads at once unless serial() says otherwise.
+class Reader {
+  public:
+    virtual ~Reader() = default;
+    const Recording& recording() const { return recording_; }
+    virtual bool serial() const { return true; }
+
+    /// Reads frames `span` of `lanes` into dst, as [outer][pitch][inner] of recording().type. The span is within the
+    /// signal. Throws Error if the samples cannot be had (never fills in zeros). For a pipe or a decoder that cannot
+    /// seek, spans must not go backwards (sequential()).
+    virtual void read(Span span, Lanes lanes, std::byte* dst, Index pitch) = 0;
+    virtual bool sequential() const { return false; }
+
+  protected:
+    Recording recording_;
+};
+
+/// One axis of an output, with the values of its dimension scale.
+struct Axis {
+    std::string name;                   // time, channel, frequency
+    std::string units;
+    double first = 0, step = 1;         // value i is first + i * step, unless `values` is given
+    std::vector<double> values;
+};
+
+/// Everything about an output but its samples; known before the first one is written.
+struct OutputSpec {
+    std::string path;                   // final name; written as path + ".part"
+    std::string dataset;                // "/audio", "/spectrogram"
+    std::vector<Index> dims;            // extents on file; complex is a compound, not an axis
+    int time_axis = 0;
+    Shape shape;                        // the same as [outer][frames][inner]
+    SampleType type = SampleType::float32;
+    bool complex = false;
+
+    std::optional<double> rate;         // sampling_rate attribute, Hz
+    std::vector<Axis> axes;             // one for each of dims; used where the source has no scale of its own
+    bool signal = true;                 // same axes as the source (filter); false: spectrogram, conv2d
+    Index time_first = 0;               // output frame m stands for input frame time_first + m * time_step
+    Index time_step = 1;
+
+    const Reader* source = nullptr;     // what belongs to the signal travels from here
+    bool raw = false;                   // scale attributes stay
+    double scale_factor = 0;            // CF scale_factor of int16 output; 0: none
+    std::vector<std::pair<std::string, std::string>> attributes;  // of the dataset: units, scaling
+
+    std::string compression = "none";   // none, gzip, gzip:LEVEL
+    std::vector<Index> chunks;          // HDF5 chunk extents; empty: chosen when compression needs them
+    std::string bits;                   // 16, 24, 32f for audio; empty: as the input
+    bool overwrite = false;
+    bool sync = false;
+
+    std::vector<std::pair<std::string, std::string>> provenance;  // attributes of /convoy
+    std::vector<double> taps;           // /convoy/taps; none where empty
+};
+
+/// An output being written under its temporary name. Destroyed before finish(), it removes what it wrote.
+class Writer {
+  public:
+    virtual ~Writer() = default;
+    /// Spans must come in order, with all lanes (encoders); otherwise any order, from several threads at once.
+    virtual bool ordered() const { return false; }
+    /// Writes frames `span` of `lanes` from src, [outer][pitch][inner] of the spec's type.
+    virtual void write(Span span, Lanes lanes, const std::byte* src, Index pitch) = 0;
+    /// Completes, closes, waits for the disk if asked to, and renames. Throws Error; then nothing is left.
+    virtual void finish() = 0;
+    /// Samples that had to be clipped to fit an integer type.
+    virtual Index clipped() const { return 0; }
+};
+
+/// One family of files.
+struct Format {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view extensions;        // ".h5 .hdf5", of outputs
+    /// Whether the file's content is of this kind.
+    bool (*recognizes)(const std::string& path);
+    std::unique_ptr<Reader> (*open)(const std::string& path, const OpenOptions&);
+    /// nullptr where the format is not written.
+    std::unique_ptr<Writer> (*create)(const OutputSpec&);
+};
+
+const Catalog<Format>& catalog();
+
+/// Opens `input` (a path, or file.h5:/dataset) with the format that its content shows.
+std::unique_ptr<Reader> open(const std::string& input, OpenOptions options);
+
+/// Creates an output in the format that its name's ending shows, HDF5 where it shows none. Error where the output is
+/// the input, exists without `overwrite`, its folder is missing, or the space does not suffice.
+std::unique_ptr<Writer> create(const OutputSpec& spec);
+
+/// "0,2,5-9,100-1100:4" as channel numbers below `count`, in that order. Error (a wrong request) otherwise.
+std::vector<Index> parse_channels(const std::string& text, Index count, const std::string& where);
+
+}  // namespace convoy::io

@@ -1,0 +1,76 @@
+// Steps: what a pipeline file lists and what `convoy filter`, `spectrogram` and `conv2d` run one of. A step declares its
+// parameters once (command line, pipeline file, help and schema come from them), and turns a description of what flows
+// in into a planned stage and the description of what flows out.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/catalog.hpp"
+#include "core/base/params.hpp"
+#include "core/base/stage.hpp"
+#include "core/device/device.hpp"
+#include "io/format.hpp"
+
+namespace convoy::pipelines {
+
+/// What flows between steps: everything known of an array but its samples.
+struct Flow {
+    std::string label;                  // of the input, for messages
+    std::string dataset = "/audio";     // path that the result gets
+    std::vector<Index> dims;
+    int time_axis = 0;
+    Shape shape;                        // the same as [outer][frames][inner]
+    SampleType type = SampleType::float32;
+    bool complex = false;
+    bool wide = false;                  // arithmetic defaults to float64
+    Scaling scaling;                    // still to be applied
+    std::optional<double> rate;         // Hz, of the signal (a spectrogram keeps it)
+    std::string rate_looked_for;
+    std::vector<io::Axis> axes;         // one for each of dims
+    bool signal = true;                 // axes are the source's own: scales travel
+    Index time_first = 0, time_step = 1;  // frame m stands for input frame time_first + m * time_step
+    std::vector<std::pair<std::string, std::string>> attributes;
+
+    /// The rate; Error that names the step and what was looked for where none is known.
+    double rate_for(std::string_view step) const;
+};
+
+/// What an input is before the first step.
+Flow flow_of(const io::Recording& recording);
+
+/// How the work is to be done: the execution part of a pipeline file, the same for every step.
+struct Execution {
+    device::Device device;
+    std::string strategy = "auto";
+    std::string dtype;                  // float32, float64; empty: by the input
+};
+
+/// A planned step and what the report and /convoy say of it.
+struct Planned {
+    std::unique_ptr<Stage> stage;
+    std::string strategy, reason;       // empty where a step has no choice
+    std::vector<std::pair<std::string, std::string>> notes;  // "numtaps": "101"
+    std::vector<double> taps;           // of a filter
+};
+
+/// One kind of step.
+struct Step {
+    std::string_view name;
+    std::string_view summary;
+    std::span<const Param> params;
+    /// Plans the step for what flows in and turns `flow` into what flows out. Error (a wrong request) where the
+    /// parameters make no sense for it.
+    Planned (*plan)(const Params&, Flow& flow, const Execution&);
+};
+
+namespace step {
+const Catalog<Step>& catalog();
+}
+
+}  // namespace convoy::pipelines

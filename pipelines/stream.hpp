@@ -1,0 +1,46 @@
+// The stream: read | compute | write over a ring of chunk slots. Works out chunks and channel groups, so that memory is
+// bounded whatever the file, runs a chain of stages on each chunk, and counts what passes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/stage.hpp"
+#include "core/device/device.hpp"
+#include "core/memory/memory.hpp"
+#include "core/stats/stats.hpp"
+#include "io/format.hpp"
+
+namespace convoy::pipelines {
+
+/// Makes the chain for lanes of the job's input (a pass over a group of channels plans its own).
+using Chain = std::vector<std::unique_ptr<Stage>>;
+
+struct StreamOptions {
+    Index chunk_frames = 0;              // output frames a chunk; 0: chosen
+    const memory::Mode* memory = nullptr;
+    device::Device device;
+    std::size_t memory_limit = 160u << 20;  // bytes for rings and intermediate windows
+    bool hash = false;                   // of the result, for the report
+    std::function<void(Index done, Index total)> progress;  // output samples, from one thread at a time
+};
+
+/// What happened, for the report.
+struct StreamReport {
+    Index chunk_frames = 0;              // output frames a chunk, as used
+    Index chunks = 0, passes = 0;        // passes over the file, by channel groups
+    Index slots = 0;
+    double setup_s = 0, read_s = 0, compute_s = 0, write_s = 0, wait_s = 0, total_s = 0;
+    memory::Traffic traffic;
+    memory::Ring::Footprint footprint;
+    std::vector<stats::Level> input, output;  // by lane
+    std::string hash;                    // of the samples, whatever the chunks; empty where not asked for
+};
+
+/// Runs the chain over output frames `wanted` of its result: frame wanted.first becomes frame 0 of the writer.
+/// Cancelled by SIGINT and the like (pipelines/cancel.hpp): throws Cancelled.
+StreamReport run_stream(io::Reader& reader, const Chain& chain, Span wanted, io::Writer& writer, const StreamOptions&);
+
+}  // namespace convoy::pipelines

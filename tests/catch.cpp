@@ -1,0 +1,10 @@
+// The main program of every test executable.
+#if CONVOY_CATCH2_VERSION >= 3
+#include <catch2/catch_session.hpp>
+int main(int argc, char** argv) {
+    return Catch::Session().run(argc, argv);
+}
+#else
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+#endif

@@ -1,0 +1,19 @@
+// Catch2, whichever version the system has (2 in Debian 12, 3 later): tests include this and nothing of Catch2.
+#pragma once
+
+#if CONVOY_CATCH2_VERSION >= 3
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
+
+/// Ends a test that needs something this machine lacks, and says so: the test counts as skipped, never silently.
+#if CONVOY_CATCH2_VERSION >= 3
+#define CONVOY_SKIP(reason) SKIP(reason)
+#else
+#define CONVOY_SKIP(reason)            \
+    do {                               \
+        WARN("skipped: " << (reason)); \
+        return;                        \
+    } while (false)
+#endif
