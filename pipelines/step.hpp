@@ -69,8 +69,9 @@ struct Step {
     Planned (*plan)(const Params&, Flow& flow, const Execution&);
 };
 
-namespace step {
-const Catalog<Step>& catalog();
-}
-
 }  // namespace convoy::pipelines
+
+namespace convoy::step {
+using pipelines::Step;
+const Catalog<Step>& catalog();
+}  // namespace convoy::step
