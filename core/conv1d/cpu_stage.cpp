@@ -1,8 +1,229 @@
 #include "core/conv1d/cpu_stage.hpp"
 
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "core/conv1d/rows_cpu.hpp"
+
 namespace convoy::conv1d {
-std::unique_ptr<Stage> make_cpu_stage(const Problem&, std::unique_ptr<RowKernel<float>>,
-                                      std::unique_ptr<RowKernel<double>>) {
-    return nullptr;
+
+namespace {
+
+constexpr Index most_rows = 64;  // lanes of a tile of interleaved samples: whole cache lines of them
+constexpr Index fewest_outputs =
+    512;  // of such a tile, so that reading the filter's history again costs little
+constexpr Index most_samples =
+    Index{1} << 18;  // read for one tile, history apart: bounds the scratch at any decimation
+
+Index ceil_to(Index n, Index step) {
+    return (n + step - 1) / step * step;
 }
+
+// One rectangle of work: lanes [lane, lane + rows) of window row `outer` (lanes along outer in planar
+// windows), outputs [first, first + count), of which the first `kept` are wanted.
+struct Tile {
+    Index outer, lane, rows;
+    Index first, count, kept;
+};
+
+template <class T>
+class CpuStage : public Stage {
+  public:
+    CpuStage(const Problem& p, std::unique_ptr<RowKernel<T>> kernel)
+        : p_(p), kernel_(std::move(kernel)), m_(static_cast<Index>(p.taps.size())), reach_(p.reach()) {
+        const Index block = kernel_->block(), tile = ceil_to(kernel_->tile(), block),
+                    rows = kernel_->tile_rows();
+        rows_ = p.shape.inner == 1 ? rows : std::max(rows, std::min(p.shape.inner, most_rows));
+        outputs_ = rows_ == rows ? tile : std::min(tile, std::max(tile * rows / rows_, fewest_outputs));
+        outputs_ = std::min(outputs_, most_samples / (rows_ * p.decimate));
+        outputs_ = ceil_to(std::max<Index>(std::min(outputs_, p.outputs()), 1), block);
+        width_ = ceil_to((outputs_ - 1) * p.decimate + m_ + kernel_->slack(), line);
+        const auto threads = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+        const Index out_width = ceil_to(outputs_, line);
+        for (std::size_t t = 0; t < threads; ++t)
+            workers_.emplace_back(rows_, width_, out_width, kernel_->scratch());
+    }
+
+    Shape shape() const override { return {p_.shape.outer, p_.outputs(), p_.shape.inner}; }
+    SampleType type() const override { return SampleTypeOf<T>::value; }
+    Index block() const override { return kernel_->block(); }
+    Facts facts() const override { return kernel_->facts(); }
+
+    Span needed(Span out) const override {
+        const Index first = out.first / block() * block(), end = ceil_to(out.end(), block());
+        return p_.folded(input_of(first), input_of(end - 1) + m_);
+    }
+    // A window's history alone is as long as what padding can fold back once; folding more often takes the
+    // whole signal, which is then the shorter.
+    Index needed_at_most(Index count) const override {
+        return std::min(p_.shape.frames, (ceil_to(count, block()) - 1) * p_.decimate + m_);
+    }
+
+    void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
+        const Index group = in.inner == 1 ? kernel_->tile_rows() : rows_;
+        const Index groups = ((in.inner == 1 ? in.outer : in.inner) + group - 1) / group;
+        const Index bands = in.inner == 1 ? groups : in.outer * groups;
+        const Index first_tile = out.span.first / outputs_;
+        const Index tiles = out.span.count > 0 ? (out.span.end() - 1) / outputs_ - first_tile + 1 : 0;
+        std::atomic<Index> next{0};
+        const auto work = [&](std::size_t worker) {
+            for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < bands * tiles;) {
+                const Index band = i / tiles, at = (first_tile + i % tiles) * outputs_;
+                Tile t;
+                t.outer = in.inner == 1 ? band * group : band / groups;
+                t.lane = in.inner == 1 ? 0 : band % groups * group;
+                t.rows = std::min(group, in.inner == 1 ? in.outer - t.outer : in.inner - t.lane);
+                t.first = std::max(at, out.span.first);
+                t.kept = std::min(at + outputs_, out.span.end()) - t.first;
+                t.count = ceil_to(t.kept, block());
+                compute(t, in, out, lanes, workers_[worker]);
+            }
+        };
+        const auto crew =
+            static_cast<std::size_t>(std::min<Index>(static_cast<Index>(workers_.size()), bands * tiles));
+        if (crew <= 1) return work(0);
+        tbb::parallel_for(std::size_t{0}, crew, work, tbb::simple_partitioner{});
+    }
+
+  private:
+    static constexpr Index line = 64 / sizeof(T);
+
+    struct Worker {
+        Worker(Index rows, Index width, Index out_width, Index scratch_size)
+            : x_ptr(rows),
+              y_ptr(rows),
+              scale(rows),
+              x_at(width),
+              y_at(out_width),
+              // 16 samples apart from one another, rows do not share the same cache sets.
+              memory(device::cpu(), sizeof(T) * static_cast<std::size_t>(
+                                                    rows * (width + out_width + 2 * line) + scratch_size)) {}
+        T* x_row(Index r) const { return base() + r * (x_at + line); }
+        T* y_row(Index r) const { return x_row(static_cast<Index>(x_ptr.size())) + r * (y_at + line); }
+        T* scratch() const { return y_row(static_cast<Index>(y_ptr.size())); }
+
+        std::vector<const T*> x_ptr;
+        std::vector<T*> y_ptr;
+        std::vector<LaneScale> scale;
+
+      private:
+        T* base() const { return reinterpret_cast<T*>(memory.data()); }
+        Index x_at, y_at;
+        device::Buffer memory;
+    };
+
+    Index input_of(Index output) const { return output * p_.decimate + p_.offset() - (m_ - 1); }
+
+    void compute(const Tile& t, const Window& in, const Window& out, const Lanes& lanes, Worker& w) {
+        const Span x{input_of(t.first), (t.count - 1) * p_.decimate + m_};
+        const Span loaded{x.first, x.count + kernel_->slack()};
+        const bool planar = in.inner == 1;
+        for (Index r = 0; r < t.rows; ++r)
+            w.scale[r] = planar ? scale_of(lanes, t.outer + r, 0) : scale_of(lanes, t.outer, t.lane + r);
+        const bool plain =
+            std::all_of(w.scale.begin(), w.scale.begin() + t.rows, [](auto& s) { return s.trivial(); });
+        if (planar && in.type == type() && plain && in.span.contains(loaded) && reach_.contains(x)) {
+            for (Index r = 0; r < t.rows; ++r)
+                w.x_ptr[r] = in.at<T>(t.outer + r, x.first);
+        } else {
+            gather(t, x, in, w);
+        }
+        const bool in_place = planar && t.count == t.kept;
+        for (Index r = 0; r < t.rows; ++r)
+            w.y_ptr[r] = in_place ? out.at<T>(t.outer + r, t.first) : w.y_row(r);
+        kernel_->run(w.x_ptr.data(), w.y_ptr.data(), t.rows, t.first, t.count, w.scratch());
+        if (in_place) return;
+        if (planar)
+            for (Index r = 0; r < t.rows; ++r)
+                std::copy_n(w.y_ptr[r], t.kept, out.at<T>(t.outer + r, t.first));
+        else
+            store_rows<T>(w.y_ptr.data(), t.rows, t.kept, out.at<T>(t.outer, t.first) + t.lane, out.inner);
+    }
+
+    LaneScale scale_of(const Lanes& lanes, Index outer, Index inner) const {
+        const Index parts = p_.complex ? 2 : 1;
+        const Index channel =
+            (lanes.outer_first + outer) * (p_.shape.inner / parts) + (lanes.inner_first + inner) / parts;
+        const auto pick = [&](const std::vector<double>& v, double none) {
+            return v.empty() ? none : v.size() == 1 ? v[0] : v[static_cast<std::size_t>(channel)];
+        };
+        // Real and imaginary part share a gain; an offset is of real samples.
+        return {pick(p_.scaling.gain, 1), pick(p_.scaling.offset, 0)};
+    }
+
+    // Extended samples x of the tile's lanes into the worker's rows.
+    void gather(const Tile& t, Span x, const Window& in, Worker& w) const {
+        const Index n = p_.shape.frames;
+        const Index first = std::clamp<Index>(std::max(x.first, reach_.first), 0, n);
+        const Index end = std::clamp<Index>(std::min(x.end(), reach_.end()), first, n);
+        const bool planar = in.inner == 1;
+        const Index bytes = bytes_of(in.type);
+        for (Index r = 0; r < t.rows; ++r)
+            w.y_ptr[r] = w.x_row(r) + (first - x.first);
+        const auto address = [&](Index r, Index frame) {
+            const Index outer = planar ? t.outer + r : t.outer, lane = planar ? 0 : t.lane + r;
+            return in.data + outer * in.row_bytes() + ((frame - in.span.first) * in.inner + lane) * bytes;
+        };
+        if (end > first && planar)
+            for (Index r = 0; r < t.rows; ++r)
+                load_rows<T>(address(r, first), in.type, 1, 1, end - first, &w.scale[r], &w.y_ptr[r]);
+        else if (end > first)
+            load_rows<T>(address(0, first), in.type, in.inner, t.rows, end - first, w.scale.data(),
+                         w.y_ptr.data());
+        for (Index r = 0; r < t.rows; ++r) {
+            w.x_ptr[r] = w.x_row(r);
+            const auto value = [&](Index frame) { return value_at(address(r, frame), in.type, w.scale[r]); };
+            const auto fill = [&](Index a, Index b) {
+                for (Index i = a; i < b; ++i)
+                    w.x_row(r)[i - x.first] = beyond(i, value);
+            };
+            fill(x.first, std::min(first, x.end()));
+            fill(std::max(end, x.first), x.end());
+            std::fill_n(w.x_row(r) + x.count, kernel_->slack(), T{0});
+        }
+    }
+
+    static double value_at(const std::byte* from, SampleType type, const LaneScale& s) {
+        double value = 0;
+        const std::byte* const p = from;
+        dispatch(type, [&](auto stored) {
+            std::memcpy(&stored, p, sizeof stored);
+            value = static_cast<double>(stored) * s.gain + s.offset;
+        });
+        return value;
+    }
+
+    // The extended sample at a frame outside the signal, or beyond what the outputs use.
+    template <class Value>
+    T beyond(Index frame, const Value& value) const {
+        if (frame < reach_.first || frame >= reach_.end()) return T{0};
+        const Source s = source_of(frame, p_.shape.frames, p_.padding);
+        if (s.index < 0) return T{0};
+        double sum = s.sign * value(s.index);
+        // A multiple of 0 is left out: the end sample may be NaN, or not be in the window.
+        if (s.first != 0) sum += static_cast<double>(s.first) * value(0);
+        if (s.last != 0) sum += static_cast<double>(s.last) * value(p_.shape.frames - 1);
+        return static_cast<T>(sum);
+    }
+
+    Problem p_;
+    std::unique_ptr<RowKernel<T>> kernel_;
+    Index m_;
+    Span reach_;
+    Index rows_ = 1, outputs_ = 1, width_ = 1;  // of a tile: lanes, outputs, samples of a row
+    std::vector<Worker> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> make_cpu_stage(const Problem& p, std::unique_ptr<RowKernel<float>> single,
+                                      std::unique_ptr<RowKernel<double>> dual) {
+    if (single) return std::make_unique<CpuStage<float>>(p, std::move(single));
+    return std::make_unique<CpuStage<double>>(p, std::move(dual));
+}
+
 }  // namespace convoy::conv1d

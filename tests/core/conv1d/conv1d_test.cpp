@@ -1,0 +1,231 @@
+// Every 1-D strategy of the catalogue that runs on the CPU, against the formula written out.
+#include "core/conv1d/conv1d.hpp"
+
+#include <tbb/global_control.h>
+
+#include <limits>
+
+#include "tests/catch.hpp"
+#include "tests/core/conv1d/judge.hpp"
+
+using namespace convoy;
+using namespace convoy::conv1d;
+using namespace convoy::conv1d::judge;
+
+namespace {
+
+Problem problem(Shape shape, Mode mode = Mode::same, Padding padding = Padding::zero, Index decimate = 1) {
+    Problem p;
+    p.shape = shape;
+    p.mode = mode;
+    p.padding = padding;
+    p.decimate = decimate;
+    return p;
+}
+
+// Calls f(strategy, stage) for each strategy that can do the problem on the CPU.
+template <class F>
+void each(const Problem& p, F&& f) {
+    check(p);
+    const device::Device cpu = device::cpu();
+    int done = 0;
+    for (const Strategy* s : catalog()) {
+        if (s->backend != device::Backend::cpu || !s->unsupported(p, cpu).empty()) continue;
+        const std::unique_ptr<Stage> stage = plan(p, *s, cpu);
+        INFO(s->name << ": " << describe(p));
+        f(*s, *stage);
+        ++done;
+    }
+    REQUIRE(done > 0);
+}
+
+void check_accuracy(const Job& job) {
+    each(job.problem, [&](const Strategy&, Stage& stage) {
+        CHECK(stage.type() == job.problem.arithmetic);
+        const auto result = run_all(stage, job, Lanes::all(job.problem.shape));
+        CHECK(worst(stage, job, result) == "");
+    });
+}
+
+const Mode every_mode[] = {Mode::same, Mode::full, Mode::valid};
+const Padding every_padding[] = {Padding::zero, Padding::reflect, Padding::edge, Padding::odd};
+
+}  // namespace
+
+TEST_CASE("every strategy keeps the bound over lengths, modes and paddings") {
+    for (const Index n : {1, 2, 7, 64, 301})
+        for (const Index taps : {1, 2, 3, 8, 17, 64, 129, 400})
+            for (const Mode mode : every_mode)
+                for (const Padding padding : every_padding)
+                    if (mode != Mode::valid || taps <= n)
+                        check_accuracy(
+                            make_job(problem({1, n, 1}, mode, padding), taps, static_cast<unsigned>(n)));
+}
+
+TEST_CASE("every strategy keeps the bound when decimating") {
+    for (const Index n : {1, 30, 1000})
+        for (const Index taps : {1, 6, 31, 150})
+            for (const Index decimate : {2, 3, 4, 7, 40, 1500})
+                for (const Mode mode : every_mode)
+                    if (mode != Mode::valid || taps <= n)
+                        check_accuracy(make_job(problem({1, n, 1}, mode, Padding::reflect, decimate), taps));
+}
+
+TEST_CASE("every strategy takes any layout, type and scaling") {
+    const SampleType types[] = {SampleType::int16, SampleType::int32, SampleType::float32,
+                                SampleType::float64};
+    for (const Shape shape : {Shape{1, 90, 1}, Shape{1, 90, 2}, Shape{5, 90, 1}, Shape{1, 40, 37},
+                              Shape{3, 33, 8}, Shape{2, 25, 300}, Shape{300, 25, 1}})
+        for (const SampleType in : types)
+            for (const SampleType arithmetic : {SampleType::float32, SampleType::float64})
+                for (int scaling = 0; scaling < 3; ++scaling) {
+                    Problem p = problem(shape, Mode::same, Padding::odd);
+                    p.in = in;
+                    p.arithmetic = arithmetic;
+                    if (scaling == 1) p.scaling.gain = {0x1p-15};
+                    if (scaling == 2)
+                        for (Index c = 0; c < shape.lanes(); ++c) {
+                            p.scaling.gain.push_back(0.1 * static_cast<double>(c + 1));
+                            p.scaling.offset.push_back(0.3 * static_cast<double>(c) - 20);
+                        }
+                    check_accuracy(make_job(p, 13));
+                }
+}
+
+TEST_CASE("every strategy filters real and imaginary part alike, with the channel's gain") {
+    Problem p = problem({2, 50, 6}, Mode::same, Padding::reflect);
+    p.complex = true;
+    p.scaling.gain = {1, 2, 3, 4, 5, 6};
+    check_accuracy(make_job(p, 9));
+}
+
+TEST_CASE("every strategy keeps the bound with long filters on samples far from zero") {
+    for (const Index taps : {256, 1023, 4096, 20000}) {
+        Problem p = problem({1, 3000, 1}, Mode::same, Padding::edge);
+        for (Index k = 0; k < taps; ++k)
+            p.taps.push_back(1.0 / static_cast<double>(taps));
+        check_accuracy(make_job(p, taps, 5, 1000.0));
+    }
+}
+
+TEST_CASE("chunks, threads and channel groups leave the bits as they are") {
+    for (const Shape shape : {Shape{1, 30011, 1}, Shape{1, 5003, 3}, Shape{4, 5003, 1}, Shape{2, 1009, 20}})
+        for (const Index taps : {1, 18, 63, 300})
+            for (const Index decimate : {1, 5}) {
+                Problem p = problem(shape, Mode::full, Padding::odd, decimate);
+                p.in = SampleType::int16;
+                p.scaling.gain = {0.37};
+                if (shape.inner == 1) p.in = SampleType::float32, p.scaling = {};
+                const Job job = make_job(p, taps);
+                each(job.problem, [&](const Strategy& strategy, Stage& stage) {
+                    const Lanes all = Lanes::all(shape);
+                    const auto whole = run_all(stage, job, all);
+                    for (const Index chunk : {1, 100, 1001, 7777})
+                        if (stage.shape().frames / chunk < 2000)
+                            CHECK(run_all(stage, job, all, chunk) == whole);
+                    const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+                    const auto alone = plan(job.problem, strategy, device::cpu());
+                    CHECK(run_all(*alone, job, all, 2048) == whole);
+                    // The last lane on its own, as a pass over a group of channels.
+                    const Lanes last{shape.outer - 1, 1, shape.inner - 1, 1};
+                    const auto part = run_all(stage, job, last, 999);
+                    const Index bytes = bytes_of(stage.type()), frames = stage.shape().frames;
+                    bool same = true;
+                    for (Index f = 0; f < frames; ++f)
+                        same = same &&
+                               std::memcmp(part.data() + f * bytes,
+                                           whole.data() + (((shape.outer - 1) * frames + f) * shape.inner +
+                                                           shape.inner - 1) *
+                                                              bytes,
+                                           static_cast<std::size_t>(bytes)) == 0;
+                    CHECK(same);
+                });
+            }
+}
+
+TEST_CASE("needed() is within needed_at_most()") {
+    for (const Index n : {1, 10, 500})
+        for (const Index taps : {1, 7, 40})
+            for (const Index decimate : {1, 3})
+                for (const Padding padding : every_padding) {
+                    const Job job = make_job(problem({1, n, 1}, Mode::full, padding, decimate), taps);
+                    each(job.problem, [&](const Strategy&, Stage& stage) {
+                        const Index block = stage.block(), total = stage.shape().frames;
+                        for (Index first = 0; first < total; first += block)
+                            for (Index count = 1; count <= total - first; ++count)
+                                if (const Span out{first, count}; count % block == 0 || out.end() == total) {
+                                    const Span need = stage.needed(out);
+                                    const bool fits = need.count <= stage.needed_at_most(count) &&
+                                                      need.first >= 0 && need.end() <= n;
+                                    if (!fits) CHECK(fits);
+                                }
+                    });
+                }
+}
+
+TEST_CASE("NaN and Inf spoil the outputs that use them and no other") {
+    const double nan = std::numeric_limits<double>::quiet_NaN(),
+                 inf = std::numeric_limits<double>::infinity();
+    for (const Index inner : {1, 3})
+        for (const Index taps : {1, 5, 30, 33, 127, 300})
+            for (const Index decimate : {1, 3})
+                for (const Padding padding : {Padding::zero, Padding::odd}) {
+                    Job job = make_job(problem({1, 2000, inner}, Mode::same, padding, decimate), taps);
+                    Job clean = job;
+                    for (const Index at : {0, 700, 1301, 1999}) {
+                        job.set(0, at, 0, at == 700 ? inf : nan);
+                        clean.set(0, at, 0, 0);
+                    }
+                    each(job.problem, [&](const Strategy&, Stage& stage) {
+                        const auto got = run_all(stage, job, Lanes::all(job.problem.shape), 512);
+                        const Expected e = expect(job.problem, job.lane(0, 0));
+                        Index wrong = 0;
+                        for (std::size_t f = 0; f < e.y.size(); ++f) {
+                            const double v = value(stage, got, 0, static_cast<Index>(f), 0);
+                            const bool spoiled = !std::isfinite(e.y[f]) || !std::isfinite(e.terms[f]);
+                            wrong += spoiled != !std::isfinite(v) ||
+                                     (!spoiled && std::abs(v - e.y[f]) > bound(job.problem) * e.terms[f]);
+                        }
+                        CHECK(wrong == 0);
+                        for (Index lane = 1; lane < inner; ++lane)
+                            for (Index f = 0; f < stage.shape().frames; ++f)
+                                if (!std::isfinite(value(stage, got, 0, f, lane)))
+                                    FAIL("lane " << lane << " spoiled");
+                    });
+                }
+}
+
+TEST_CASE("a window of zeros gives exactly zero beside a burst") {
+    for (const Index taps : {3, 40, 129, 511}) {
+        Job job = make_job(problem({1, 6000, 1}), taps);
+        for (Index f = 0; f < 6000; ++f)
+            if (f < 2900 || f >= 3000) job.set(0, f, 0, 0);
+        each(job.problem, [&](const Strategy&, Stage& stage) {
+            const auto got = run_all(stage, job, Lanes::all(job.problem.shape));
+            const Expected e = expect(job.problem, job.lane(0, 0));
+            Index wrong = 0;
+            for (std::size_t f = 0; f < e.y.size(); ++f)
+                wrong += e.terms[f] == 0 && value(stage, got, 0, static_cast<Index>(f), 0) != 0;
+            CHECK(wrong == 0);
+            CHECK(worst(stage, job, got) == "");
+        });
+    }
+}
+
+TEST_CASE("a filter of one 1 shifts the signal, to the bit") {
+    for (const Index taps : {1, 5, 16, 33, 64, 100})
+        for (Index at = 0; at < taps; at += 1 + taps / 9) {
+            Problem p = problem({1, 700, 1}, Mode::full);
+            p.taps.assign(static_cast<std::size_t>(taps), 0);
+            p.taps[static_cast<std::size_t>(at)] = 1;
+            const Job job = make_job(p, taps);
+            each(job.problem, [&](const Strategy& strategy, Stage& stage) {
+                if (strategy.name == "fft") return;  // exact only within its bound
+                const auto got = run_all(stage, job, Lanes::all(p.shape));
+                Index wrong = 0;
+                for (Index f = 0; f < 700; ++f)
+                    wrong += value(stage, got, 0, f + at, 0) != job.sample(0, f, 0);
+                CHECK(wrong == 0);
+            });
+        }
+}
