@@ -17,3 +17,12 @@
         return;                        \
     } while (false)
 #endif
+
+/// Matches a text (CHECK_THROWS_WITH) that contains another.
+inline auto containing(const std::string& part) {
+#if CONVOY_CATCH2_VERSION >= 3
+    return Catch::Matchers::ContainsSubstring(part);
+#else
+    return Catch::Matchers::Contains(part);
+#endif
+}

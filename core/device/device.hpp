@@ -84,16 +84,18 @@ class Buffer {
     ~Buffer();
     std::byte* data() const { return data_; }
     std::size_t size() const { return size_; }
+    /// Of the GPU it is on; host memory has -1.
+    int ordinal() const { return ordinal_; }
 
   private:
     void swap(Buffer& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
-        std::swap(backend_, other.backend_);
+        std::swap(ordinal_, other.ordinal_);
     }
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;
-    Backend backend_ = Backend::cpu;
+    int ordinal_ = -1;
 };
 
 /// Copies host memory to a buffer (taps and tables at set-up); returns when it is done.

@@ -1,0 +1,77 @@
+// What the device layer promises on any machine, and on one with a GPU.
+#include "core/device/device.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "tests/catch.hpp"
+
+using namespace convoy;
+
+TEST_CASE("the CPU is always a device") {
+    const device::Device here = device::select("cpu");
+    CHECK(here.id() == "cpu");
+    CHECK_FALSE(here.attributes.name.empty());
+    CHECK(here.attributes.total_bytes > 0);
+    CHECK(here.free_bytes() > 0);
+    CHECK(here.free_bytes() <= here.attributes.total_bytes);
+    CHECK(device::available_cpus() >= 1);
+    device::synchronize(here);
+}
+
+TEST_CASE("no usable GPU is said in one sentence, and auto takes the CPU") {
+    if (!device::gpus().empty()) CONVOY_SKIP("this machine has a GPU");
+    CHECK_FALSE(device::gpu_remark().empty());
+    CHECK(device::gpu_remark().find('\n') == std::string::npos);
+    CHECK(device::select("auto").backend == device::Backend::cpu);
+    CHECK_THROWS_WITH(device::select("cuda"), containing(device::gpu_remark()));
+    CHECK_THROWS_AS(device::select("cuda:0"), Error);
+}
+
+TEST_CASE("device requests that name nothing are usage errors") {
+    for (const char* wrong : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", ""}) {
+        CAPTURE(wrong);
+        try {
+            device::select(wrong);
+            FAIL("accepted");
+        } catch (const Error& e) {
+            CHECK(e.fault() == Fault::usage);
+        }
+    }
+}
+
+TEST_CASE("host buffers are aligned, movable and may be empty") {
+    const device::Device here = device::cpu();
+    device::Buffer empty(here, 0), small(here, 5);
+    CHECK(empty.data() == nullptr);
+    CHECK(reinterpret_cast<std::uintptr_t>(small.data()) % 64 == 0);
+    CHECK(small.ordinal() == -1);
+    device::upload(small, "abcd", 5);
+    std::byte* const was = small.data();
+    device::Buffer moved = std::move(small);
+    CHECK(moved.data() == was);
+    CHECK(std::memcmp(moved.data(), "abcd", 5) == 0);
+}
+
+TEST_CASE("a GPU tells the attributes that decide", "[gpu]") {
+    if (device::gpus().empty()) CONVOY_SKIP(device::gpu_remark());
+    for (const device::Device& gpu : device::gpus()) {
+        const device::Attributes& a = gpu.attributes;
+        CAPTURE(gpu.id(), a.name);
+        CHECK(device::select(gpu.id()).ordinal == gpu.ordinal);
+        CHECK(a.uuid.size() == 40);
+        CHECK(a.compute_major >= 5);
+        CHECK(a.multiprocessors > 0);
+        CHECK(a.shared_bytes_per_block >= 48 * 1024);
+        CHECK(a.driver_version >= a.runtime_version / 1000 * 1000);
+        CHECK(gpu.free_bytes() <= a.total_bytes);
+        device::Buffer table(gpu, 1 << 20);
+        const std::vector<char> text(1 << 20, 'x');
+        device::upload(table, text.data(), text.size());
+        CHECK(table.ordinal() == gpu.ordinal);
+        device::synchronize(gpu);
+        CHECK_THROWS_WITH(device::Buffer(gpu, a.total_bytes * 2), containing("memory"));
+    }
+}
