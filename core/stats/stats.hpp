@@ -1,5 +1,5 @@
-// Levels of samples as they pass: peak, RMS, NaN, Inf and over-range counts, by lane, with Thrust; and a hash of a
-// result that does not depend on the order in which its pieces come.
+// Levels of samples as they pass: peak, RMS, NaN, Inf and over-range counts, by lane, with Thrust; and a hash
+// of a result that does not depend on the order in which its pieces come.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace convoy::stats {
 
 /// Sums over one lane. Peaks and sums are of finite samples only.
 struct Level {
-    double peak = 0;         // largest magnitude
+    double peak = 0;  // largest magnitude
     double sum_squares = 0;
-    Index finite = 0;        // samples that are finite
+    Index finite = 0;  // samples that are finite
     Index nan = 0, inf = 0;
-    Index over = 0;          // magnitude above 1: over-range in audio
+    Index over = 0;  // float samples of magnitude above 1: over-range in audio
     double rms() const;
     void add(const Level& other);
 };
 
-/// Adds the levels of frames `part` of a window to `into` (one a lane of the window, outer-major), in parallel.
-/// Integers are taken as stored.
+/// Adds the levels of frames `part` of a window to `into` (one a lane of the window, outer-major), in
+/// parallel. Integers are taken as stored.
 void measure(const Window& window, Span part, Level* into);
 
 /// A 128-bit sum of mixed (position, bits) words: the same for any order and any chunks.
