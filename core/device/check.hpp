@@ -1,7 +1,7 @@
 // CUDA's status codes as errors that a person can act on. Only *_cuda files include this.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>  // CUDA 12 has the calls that take a cudaMemLocation only here
 
 #include "core/device/device.hpp"
 

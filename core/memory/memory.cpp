@@ -6,7 +6,11 @@ namespace convoy::memory {
 namespace {
 
 const Mode& named(std::string_view request) {
-    return catalog().at(request == "managed-inplace" ? "managed" : request);
+    const std::string_view name = request == "managed-inplace" ? "managed" : request;
+    if (catalog().find(name) == nullptr && catalog().size() == 1)
+        throw usage_error("no memory mode is called '" + std::string(request) + "' in a program built without CUDA",
+                          "use --memory auto or " + catalog().names());
+    return catalog().at(name);
 }
 
 // Uncalibrated: memory that stays on the host and is used in place where the hardware allows it, else copies.

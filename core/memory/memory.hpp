@@ -21,7 +21,8 @@ struct RingShape {
     bool staged = false;
 };
 
-/// Both ends of a slot as the CPU sees them. The CPU owns them between wait() and submit().
+/// Both ends of a slot as the CPU sees them. The CPU owns them between wait() and submit(); after wait() what was in
+/// `in` is gone in some modes, and of `out` only the bytes that the work wrote mean something.
 struct Slot {
     std::byte* in = nullptr;
     std::byte* out = nullptr;
@@ -49,6 +50,7 @@ class Ring {
     /// Bytes that the ring holds, by kind, for the report and for compare.
     struct Footprint {
         std::size_t pinned = 0, managed = 0, device = 0, host = 0;
+        bool staged = false;  // memory is used in place, but the input is copied to the device first
     };
     virtual Footprint footprint() const = 0;
 };
