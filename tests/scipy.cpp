@@ -43,10 +43,10 @@ std::vector<std::vector<double>> scipy(const std::string& program) {
                errors = folder.path / "errors";
     std::ofstream(script) << preamble << program << '\n';
     const std::string command =
-        "/usr/bin/python3 '" + script.string() + "' '" + answer.string() + "' 2>'" + errors.string() + "'";
+        CONVOY_PYTHON " '" + script.string() + "' '" + answer.string() + "' 2>'" + errors.string() + "'";
     if (std::system(command.c_str()) != 0) {
         std::ifstream file(errors);
-        throw std::runtime_error("SciPy (/usr/bin/python3, package python3-scipy) failed: " +
+        throw std::runtime_error("SciPy (" CONVOY_PYTHON ", package python3-scipy) failed: " +
                                  std::string(std::istreambuf_iterator<char>(file), {}));
     }
     std::ifstream file(answer, std::ios::binary);
