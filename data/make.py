@@ -111,6 +111,7 @@ def vibration(path):
         group.attrs.update({"shaft_speed_rpm": 60 * shaft, "start_time": "2024-03-11T08:15:00Z"})
         scale = group.create_dataset("axis", data=np.array(["x", "y", "z"], dtype=object), dtype=TEXT)
         scale.make_scale("axis")
+        data.dims[0].label, data.dims[1].label = "time", "axis"
         data.dims[1].attach_scale(scale)
 
 
