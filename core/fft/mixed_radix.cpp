@@ -10,13 +10,15 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace convoy::fft {
+namespace convoy::fft::mixed {
 namespace HWY_NAMESPACE {
+
+constexpr Index width = MixedRadix<float>::lanes();
 
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
-using Tag = hn::CappedTag<T, static_cast<std::size_t>(lanes)>;
+using Tag = hn::CappedTag<T, static_cast<std::size_t>(width)>;
 template <class T>
 using Vec = hn::Vec<Tag<T>>;
 
@@ -88,20 +90,18 @@ HWY_INLINE void small(Complex<T> (&a)[5]) {
 }
 
 template <class T>
-using Block = typename MixedRadix<T>::Block;
-template <class T>
 using Pass = typename MixedRadix<T>::Pass;
 
 template <class T>
-HWY_INLINE Complex<T> load(Block<T> x, Index at) {
+HWY_INLINE Complex<T> load(const T* at) {
     const Tag<T> t;
-    return {hn::Load(t, x.re + at), hn::Load(t, x.im + at)};
+    return {hn::Load(t, at), hn::Load(t, at + width)};
 }
 template <class T>
-HWY_INLINE void store(Complex<T> a, Block<T> y, Index at) {
+HWY_INLINE void store(Complex<T> a, T* at) {
     const Tag<T> t;
-    hn::Store(a.re, t, y.re + at);
-    hn::Store(a.im, t, y.im + at);
+    hn::Store(a.re, t, at);
+    hn::Store(a.im, t, at + width);
 }
 template <class T>
 HWY_INLINE Complex<T> set(const T* pair) {
@@ -109,47 +109,52 @@ HWY_INLINE Complex<T> set(const T* pair) {
     return {hn::Set(t, pair[0]), hn::Set(t, pair[1])};
 }
 
-template <int radix, class T>
-void pass(const Pass<T>& p, Block<T> x, Block<T> y) {
+// Calls f(offset) for the registers of `count` neighbouring complex numbers.
+template <class T, class F>
+HWY_INLINE void each_register(Index count, const F& f) {
     const Tag<T> t;
-    const Index step = static_cast<Index>(hn::Lanes(t)), width = p.stride * lanes;
+    for (Index z = 0; z < 2 * count * width; z += 2 * width)
+        for (Index lane = 0; lane < width; lane += static_cast<Index>(hn::Lanes(t)))
+            f(z + lane);
+}
+
+template <int radix, class T>
+void pass(const Pass<T>& p, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+    const Index stride = 2 * width * p.stride;
     for (Index g = 0; g < p.groups; ++g) {
         Complex<T> w[radix];
         for (int u = 1; u < radix; ++u)
             w[u] = set<T>(p.twiddles.data() + 2 * (g * (radix - 1) + u - 1));
-        for (Index q = 0; q < width; q += step) {
+        each_register<T>(p.stride, [&](Index at) HWY_ATTR {
             Complex<T> a[radix];
             for (int r = 0; r < radix; ++r)
-                a[r] = load<T>(x, q + width * (g + r * p.groups));
+                a[r] = load(x + at + stride * (g + r * p.groups));
             small<T>(a);
-            store<T>(a[0], y, q + width * (radix * g));
+            store(a[0], y + at + stride * (radix * g));
             for (int u = 1; u < radix; ++u)
-                store<T>(mul<T>(a[u], w[u]), y, q + width * (radix * g + u));
-        }
+                store(mul<T>(a[u], w[u]), y + at + stride * (radix * g + u));
+        });
     }
 }
 
 // Any radix: the sums as they are written.
 template <class T>
-void pass_any(const Pass<T>& p, Block<T> x, Block<T> y) {
-    const Tag<T> t;
-    const Index step = static_cast<Index>(hn::Lanes(t)), width = p.stride * lanes;
+void pass_any(const Pass<T>& p, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+    const Index stride = 2 * width * p.stride;
     for (Index g = 0; g < p.groups; ++g)
-        for (Index u = 0; u < p.radix; ++u) {
-            const Complex<T> w = u == 0 ? Complex<T>{hn::Set(t, T(1)), hn::Zero(t)}
-                                        : set<T>(p.twiddles.data() + 2 * (g * (p.radix - 1) + u - 1));
-            for (Index q = 0; q < width; q += step) {
-                Complex<T> sum = load<T>(x, q + width * g);
+        for (Index u = 0; u < p.radix; ++u)
+            each_register<T>(p.stride, [&](Index at) HWY_ATTR {
+                Complex<T> sum = load(x + at + stride * g);
                 for (Index r = 1, root = u; r < p.radix; ++r, root = (root + u) % p.radix)
-                    sum = sum + mul<T>(load<T>(x, q + width * (g + r * p.groups)),
+                    sum = sum + mul<T>(load(x + at + stride * (g + r * p.groups)),
                                        set<T>(p.roots.data() + 2 * root));
-                store<T>(u == 0 ? sum : mul<T>(sum, w), y, q + width * (p.radix * g + u));
-            }
-        }
+                if (u > 0) sum = mul<T>(sum, set<T>(p.twiddles.data() + 2 * (g * (p.radix - 1) + u - 1)));
+                store(sum, y + at + stride * (p.radix * g + u));
+            });
 }
 
 template <class T>
-void run_pass(const Pass<T>& p, Block<T> x, Block<T> y) {
+void run_pass(const Pass<T>& p, const T* x, T* y) {
     switch (p.radix) {
         case 2:
             return pass<2, T>(p, x, y);
@@ -164,22 +169,24 @@ void run_pass(const Pass<T>& p, Block<T> x, Block<T> y) {
     }
 }
 
-void run_float(const Pass<float>& p, Block<float> x, Block<float> y) {
+void run_float(const Pass<float>& p, const float* x, float* y) {
     run_pass<float>(p, x, y);
 }
-void run_double(const Pass<double>& p, Block<double> x, Block<double> y) {
+void run_double(const Pass<double>& p, const double* x, double* y) {
     run_pass<double>(p, x, y);
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace convoy::fft
+}  // namespace convoy::fft::mixed
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace convoy::fft {
 
+namespace mixed {
 HWY_EXPORT(run_float);
 HWY_EXPORT(run_double);
+}  // namespace mixed
 
 namespace {
 
@@ -218,12 +225,12 @@ MixedRadix<T>::MixedRadix(Index length) : length_(length) {
 }
 
 template <class T>
-typename MixedRadix<T>::Block MixedRadix<T>::forward(Block x, Block spare) const {
+T* MixedRadix<T>::forward(T* x, T* spare) const {
     for (const Pass& pass : passes_) {
         if constexpr (sizeof(T) == 4)
-            HWY_DYNAMIC_DISPATCH(run_float)(pass, x, spare);
+            HWY_DYNAMIC_DISPATCH(mixed::run_float)(pass, x, spare);
         else
-            HWY_DYNAMIC_DISPATCH(run_double)(pass, x, spare);
+            HWY_DYNAMIC_DISPATCH(mixed::run_double)(pass, x, spare);
         std::swap(x, spare);
     }
     return x;

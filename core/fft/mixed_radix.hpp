@@ -8,9 +8,6 @@
 
 namespace convoy::fft {
 
-/// Transforms that share one call; sample n of transform l is at [n * lanes + l].
-inline constexpr Index lanes = 8;
-
 /// X[k] = sum_n x[n] exp(-2 pi i n k / length), in natural order, for float or double. Stockham's algorithm
 /// with radices 4, 2, 3, 5 and whole primes above those (the time of a prime p grows as its square).
 template <class T>
@@ -19,13 +16,12 @@ class MixedRadix {
     explicit MixedRadix(Index length);
     Index length() const { return length_; }
 
-    /// Real and imaginary parts of `lanes` transforms, each [length][lanes].
-    struct Block {
-        T* re;
-        T* im;
-    };
-    /// Transforms x; both blocks, 64-byte aligned, are used up, and the one returned holds the result.
-    Block forward(Block x, Block spare) const;
+    /// Transforms that share one call.
+    static constexpr Index lanes() { return 8; }
+
+    /// Transforms the batch z. Both batches, aligned to 64 bytes, are used up; the one returned holds the
+    /// result.
+    T* forward(T* z, T* spare) const;
 
     /// One pass: radix r, m = (what is left of the length) / r groups of twiddles, s = stride in samples.
     struct Pass {
