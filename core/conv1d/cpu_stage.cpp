@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/conv1d/rows_cpu.hpp"
+#include "core/base/rows.hpp"
 
 namespace convoy::conv1d {
 

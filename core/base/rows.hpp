@@ -4,7 +4,7 @@
 
 #include "core/base/signal.hpp"
 
-namespace convoy::conv1d {
+namespace convoy {
 
 /// value = stored * gain + offset, of one lane.
 struct LaneScale {
@@ -23,4 +23,4 @@ void load_rows(const std::byte* src, SampleType type, Index stride, Index rows, 
 template <class T>
 void store_rows(const T* const* src, Index rows, Index count, T* dst, Index stride);
 
-}  // namespace convoy::conv1d
+}  // namespace convoy

@@ -1,8 +1,8 @@
-#include "core/conv1d/rows_cpu.hpp"
+#include "core/base/rows.hpp"
 
 #include <algorithm>
 
-namespace convoy::conv1d {
+namespace convoy {
 
 namespace {
 
@@ -62,4 +62,4 @@ template void load_rows(const std::byte*, SampleType, Index, Index, Index, const
 template void store_rows(const float* const*, Index, Index, float*, Index);
 template void store_rows(const double* const*, Index, Index, double*, Index);
 
-}  // namespace convoy::conv1d
+}  // namespace convoy
