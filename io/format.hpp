@@ -62,6 +62,7 @@ struct Recording {
     Index decoded_chunk_bytes = 0;
     Index file_bytes = 0;
     std::string modified;               // ISO 8601, of the file
+    std::vector<std::pair<std::string, std::string>> tags;  // of audio: title, artist, comment, ...
 };
 
 /// An open input. read() may be called from several threads at once unless serial() says otherwise.
@@ -76,6 +77,9 @@ class Reader {
     /// seek, spans must not go backwards (sequential()).
     virtual void read(Span span, Lanes lanes, std::byte* dst, Index pitch) = 0;
     virtual bool sequential() const { return false; }
+
+    /// The reader of the file whose metadata travel to the output: another one where this reads by way of others.
+    virtual const Reader& origin() const { return *this; }
 
   protected:
     Recording recording_;
@@ -92,6 +96,7 @@ struct Axis {
 /// Everything about an output but its samples; known before the first one is written.
 struct OutputSpec {
     std::string path;                   // final name; written as path + ".part"
+    std::string format;                 // an ending (h5, wav, w64, aiff, flac); empty: that of the name
     std::string dataset;                // "/audio", "/spectrogram"
     std::vector<Index> dims;            // extents on file; complex is a compound, not an axis
     int time_axis = 0;
@@ -112,7 +117,7 @@ struct OutputSpec {
 
     std::string compression = "none";   // none, gzip, gzip:LEVEL
     std::vector<Index> chunks;          // HDF5 chunk extents; empty: chosen when compression needs them
-    std::string bits;                   // 16, 24, 32f for audio; empty: as the input
+    std::string bits;                   // 16, 24, 32, 32f, 64f for audio; empty: as the input
     bool overwrite = false;
     bool sync = false;
 
@@ -154,6 +159,9 @@ std::unique_ptr<Reader> open(const std::string& input, OpenOptions options);
 /// Creates an output in the format that its name's ending shows, HDF5 where it shows none. Error where the output is
 /// the input, exists without `overwrite`, its folder is missing, or the space does not suffice.
 std::unique_ptr<Writer> create(const OutputSpec& spec);
+
+/// The ending that decides an output's format: "wav", in lower case; "h5" where neither format nor name has one.
+std::string ending_of(const OutputSpec& spec);
 
 /// "0,2,5-9,100-1100:4" as channel numbers below `count`, in that order. Error (a wrong request) otherwise.
 std::vector<Index> parse_channels(const std::string& text, Index count, const std::string& where);

@@ -1,0 +1,91 @@
+// Creating an output: everything that would spoil it is an error before anything is written.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
+#include "io/format.hpp"
+
+namespace convoy::io {
+namespace {
+
+std::string lower(std::string text) {
+    for (char& c : text)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    return text;
+}
+
+/// Whether `ending` is among ".h5 .hdf5".
+bool lists(std::string_view extensions, const std::string& ending) {
+    const std::string padded = std::string(extensions) + " ";
+    return padded.find(std::string(".") + ending + " ") != std::string::npos;
+}
+
+const Format& format_for(const OutputSpec& spec) {
+    const std::string ending = ending_of(spec);
+    if (const Format* f =
+            catalog().find_if([&](const Format& m) { return m.create && lists(m.extensions, ending); }))
+        return *f;
+    std::string known;
+    for (const Format* f : catalog())
+        if (f->create) known.append(known.empty() ? "" : " ").append(f->extensions);
+    if (!spec.format.empty())
+        throw usage_error("--format " + spec.format + " is not written", "known are " + known);
+    static constexpr std::string_view other_audio =
+        ".mp3 .ogg .oga .opus .caf .au .snd .m4a .aac .wma .voc .mat .npy .csv";
+    if (lists(other_audio, ending))
+        throw usage_error(std::string(".") + ending + " is not written", "known are " + known, spec.path);
+    return catalog().at("hdf5");
+}
+
+/// The two names lead to one file.
+bool same_file(const std::string& a, const std::string& b) {
+    struct stat one {
+    }, other{};
+    return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+void refuse_existing(const OutputSpec& spec) {
+    struct stat status {};
+    if (::lstat(spec.path.c_str(), &status) != 0) return;
+    if (S_ISDIR(status.st_mode)) throw failed(spec.path, "is a folder", "name a file in it");
+    if (::stat(spec.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+        throw failed(spec.path, S_ISDIR(status.st_mode) ? "is a folder" : "is no regular file",
+                     "name another output");
+    if (!spec.overwrite) throw failed(spec.path, "exists already", "--overwrite replaces it");
+}
+
+void check_folder(const OutputSpec& spec) {
+    std::string folder = std::filesystem::path(spec.path).parent_path().string();
+    if (folder.empty()) folder = '.';
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored))
+        throw failed(spec.path, "the folder " + folder + " is not there", "make it, or name another output");
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw failed(spec.path, "the folder " + folder + " cannot be written to: " + system_error_text(errno),
+                     "name another output");
+}
+
+}  // namespace
+
+std::string ending_of(const OutputSpec& spec) {
+    std::string ending =
+        spec.format.empty() ? std::filesystem::path(spec.path).extension().string() : spec.format;
+    if (!ending.empty() && ending[0] == '.') ending.erase(0, 1);
+    return ending.empty() ? "h5" : lower(ending);
+}
+
+std::unique_ptr<Writer> create(const OutputSpec& spec) {
+    if (spec.source && same_file(spec.path, spec.source->origin().recording().path))
+        throw failed(spec.path, "the output is the input itself", "name another output");
+    refuse_existing(spec);
+    const Format& format = format_for(spec);
+    check_folder(spec);
+    return format.create(spec);
+}
+
+}  // namespace convoy::io

@@ -1,0 +1,68 @@
+// Files by descriptor, and an output that appears under its name only when it is complete.
+#pragma once
+
+#include <string>
+
+#include "core/base/signal.hpp"
+
+namespace convoy::io {
+
+/// A file descriptor, closed when it goes.
+class File {
+  public:
+    File() = default;
+    explicit File(int descriptor) : descriptor_(descriptor) {}
+    File(File&& other) noexcept;
+    File& operator=(File&& other) noexcept;
+    ~File();
+
+    /// Opens a file to read; Error that says why it cannot.
+    static File reading(const std::string& path);
+
+    int descriptor() const { return descriptor_; }
+    /// Gives the descriptor away.
+    int release();
+    Index size() const;
+
+    /// Reads exactly `bytes` from `offset`; safe from several threads. Error, naming `path`, where the file
+    /// ends before or the system reports one.
+    void read_at(const std::string& path, Index offset, void* to, Index bytes) const;
+    /// As much as there is, up to `bytes`.
+    Index read_some(const std::string& path, Index offset, void* to, Index bytes) const;
+    /// Writes all of it at `offset`; safe from several threads.
+    void write_at(const std::string& path, Index offset, const void* from, Index bytes) const;
+
+  private:
+    int descriptor_ = -1;
+};
+
+/// `OUT.part` beside OUT: made and locked at once, renamed to OUT by commit(), removed when it goes without.
+class PartFile {
+  public:
+    /// Error where `bytes` are not free there, or another run is writing to the same output. What a killed
+    /// run left is emptied.
+    PartFile(std::string final_path, Index bytes);
+    PartFile(const PartFile&) = delete;
+    PartFile& operator=(const PartFile&) = delete;
+    ~PartFile();
+
+    const std::string& path() const { return path_; }
+    const std::string& final_path() const { return final_; }
+    void write_at(Index offset, const void* from, Index bytes) const {
+        file_.write_at(final_, offset, from, bytes);
+    }
+    const File& file() const { return file_; }
+
+    /// Sets the length; Error where the system does not allow as much.
+    void resize(Index bytes) const;
+    /// Waits for the disk where `sync`, and renames; with `overwrite` false, an output that came up meanwhile
+    /// is kept and an error.
+    void commit(bool sync, bool overwrite);
+
+  private:
+    std::string final_, path_;
+    File file_;
+    bool committed_ = false;
+};
+
+}  // namespace convoy::io
