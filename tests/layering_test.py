@@ -44,9 +44,9 @@ DOORS = {
 HEAVY = {"CLI11": r"CLI/.*", "spdlog": r"spdlog/.*", "JSON": r"nlohmann/.*", "YAML": r"yaml-cpp/.*",
          "Thrust": r"thrust/.*", "cairo": r"cairo.*\.h"}
 
-# Names that a preprocessor condition may ask for: the compiler's pass, library versions and the macro that marks a
-# function for host and device; never a backend.
-CONDITIONS = re.compile(r"HWY_\w+|__CUDA_ARCH__|__CUDACC__|CONVOY_HD|\w*_VERSION(_\w+)?")
+# Names that a preprocessor condition may ask for: the compiler's pass, library versions, the macro that marks a
+# function for host and device, and the guard of a *-inl.hpp, which Highway reads once for each target; never a backend.
+CONDITIONS = re.compile(r"HWY_\w+|__CUDA_ARCH__|__CUDACC__|CONVOY_HD|\w*_VERSION(_\w+)?|\w+_INL(_H)?_?")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef)\b(.*(?:\\\n.*)*)", re.MULTILINE)
@@ -107,7 +107,7 @@ def check_backend(name, text):
         yield f"{name}: no kernel inside; name it _cuda.cpp"
     if name.endswith((".cpp", ".hpp")) and "__global__" in text:
         yield f"{name}: a kernel belongs in a .cu file"
-    if name.endswith((".hpp", ".cuh")) and "#pragma once" not in text:
+    if name.endswith((".hpp", ".cuh")) and not name.endswith("-inl.hpp") and "#pragma once" not in text:
         yield f"{name}: no #pragma once"
 
 
