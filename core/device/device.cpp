@@ -39,6 +39,14 @@ double cgroup_cpus() {
 
 }  // namespace
 
+std::string_view memory_class(const Attributes& a) {
+    if (!a.managed_memory) return "copies";
+    if (!a.concurrent_managed_access) return "limited";
+    if (a.host_page_tables) return "coherent";
+    if (a.integrated) return "integrated";
+    return a.pageable_memory_access ? "pageable" : "managed";
+}
+
 std::string Device::id() const {
     return backend == Backend::cpu ? "cpu" : "cuda:" + std::to_string(ordinal);
 }

@@ -55,6 +55,21 @@ TEST_CASE("host buffers are aligned, movable and may be empty") {
     CHECK(std::memcmp(moved.data(), "abcd", 5) == 0);
 }
 
+TEST_CASE("machines are told apart by what their memory does") {
+    device::Attributes a;
+    CHECK(device::memory_class(a) == "copies");
+    a.managed_memory = true;  // Windows, WSL2, Jetson
+    CHECK(device::memory_class(a) == "limited");
+    a.concurrent_managed_access = true;  // Linux, PCIe
+    CHECK(device::memory_class(a) == "managed");
+    a.pageable_memory_access = true;  // the same with HMM
+    CHECK(device::memory_class(a) == "pageable");
+    a.integrated = true;
+    CHECK(device::memory_class(a) == "integrated");
+    a.host_page_tables = true;  // Grace
+    CHECK(device::memory_class(a) == "coherent");
+}
+
 TEST_CASE("a GPU tells the attributes that decide", "[gpu]") {
     if (device::gpus().empty()) CONVOY_SKIP(device::gpu_remark());
     for (const device::Device& gpu : device::gpus()) {
