@@ -45,6 +45,7 @@ std::optional<double> cost(const Problem&, const device::Device&) {
 }  // namespace
 
 extern constinit const Strategy reference_cpu{
-    "reference", device::Backend::cpu, "plain sums in double: the judge of the others", unsupported, make, cost};
+    "reference", device::Backend::cpu, "plain sums in double: the judge of the others", unsupported, make,
+    cost};
 
 }  // namespace convoy::conv1d

@@ -108,6 +108,28 @@ TEST_CASE("every strategy keeps the bound with long filters on samples far from 
     }
 }
 
+TEST_CASE("no samples and taps are bad enough to break the bound") {
+    for (const Index taps : {20, 27, 31, 46, 63, 100, 129, 255, 600, 3000})
+        for (const bool last : {false, true})
+            for (const Index decimate : {1, 3}) {
+                // Each of the small terms falls just short of half a unit in the last place of a sum begun
+                // by 1.
+                Problem p = problem({1, 200, 1}, Mode::same, Padding::edge, decimate);
+                p.taps.assign(static_cast<std::size_t>(taps), 0x1.fffp-25);
+                (last ? p.taps.back() : p.taps.front()) = 1;
+                Job job = make_job(p, taps);
+                for (Index f = 0; f < 200; ++f)
+                    job.set(0, f, 0, 1);
+                check_accuracy(job);
+                // Equal terms: their errors have one sign.
+                p.taps.assign(static_cast<std::size_t>(taps), 1.0 / static_cast<double>(taps));
+                job.problem = p;
+                for (Index f = 0; f < 200; ++f)
+                    job.set(0, f, 0, 0.7);
+                check_accuracy(job);
+            }
+}
+
 TEST_CASE("chunks, threads and channel groups leave the bits as they are") {
     for (const Shape shape : {Shape{1, 30011, 1}, Shape{1, 5003, 3}, Shape{4, 5003, 1}, Shape{2, 1009, 20}})
         for (const Index taps : {1, 18, 63, 300})
