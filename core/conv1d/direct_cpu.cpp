@@ -10,7 +10,7 @@
 
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
-#include "core/conv1d/rows_cpu.hpp"
+#include "core/base/rows.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/conv1d/direct_cpu.cpp"
