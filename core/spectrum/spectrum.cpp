@@ -1,0 +1,86 @@
+#include "core/spectrum/spectrum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
+
+namespace convoy::spectrum {
+
+Index Problem::transforms() const {
+    const Index extended = shape.frames + (centered ? nfft / 2 * 2 : 0);
+    const Index longest = centered ? nfft : window_length();
+    return extended < longest ? 0 : (extended - longest) / hop + 1;
+}
+
+Index Problem::outputs() const {
+    const Index each = average ? average->frames : 1;
+    return (transforms() + each - 1) / each;
+}
+
+Span Problem::transforms_of(Span out) const {
+    if (!average) return out;
+    const Index first = out.first * average->frames;
+    return {first, std::min(out.end() * average->frames, transforms()) - first};
+}
+
+double Problem::gain(Index bin) const {
+    if (quantity != Quantity::density && quantity != Quantity::spectrum) return 1;
+    double sum = 0, squares = 0;
+    for (double w : window) {
+        sum += w;
+        squares += w * w;
+    }
+    const bool alone = complex || bin == 0 || 2 * bin == nfft;  // no bin at a negative frequency beside it
+    return (alone ? 1 : 2) / (quantity == Quantity::density ? rate * squares : sum * sum);
+}
+
+void check(const Problem& p) {
+    const Index length = p.window_length();
+    if (p.nfft < 1 || p.nfft > Index{1} << 28)
+        throw usage_error("--nfft " + to_text(p.nfft) + " makes no sense", "choose 1 to 268435456");
+    if (length < 1)
+        throw usage_error("a window of 0 samples sees nothing", "give a --window-length of 1 or more");
+    if (length > p.nfft)
+        throw usage_error(
+            "the window of " + to_text(length) + " samples is longer than --nfft " + to_text(p.nfft),
+            "raise --nfft or shorten --window-length");
+    if (p.hop < 1) throw usage_error("--hop " + to_text(p.hop) + " does not move", "give 1 sample or more");
+    if (p.average && p.average->frames < 1)
+        throw usage_error("an average over " + to_text(p.average->frames) + " frames makes no sense",
+                          "give a longer --average");
+    if (p.average && p.average->kind == Average::Kind::percentile) {
+        const double bytes = 8 * static_cast<double>(p.bins()) * static_cast<double>(p.average->frames);
+        if (!(p.average->percent >= 0 && p.average->percent <= 100))
+            throw usage_error("a percentile of " + to_text(p.average->percent) + " makes no sense",
+                              "choose 0 to 100");
+        if (bytes > 512.0 * 1048576)
+            throw usage_error("a median or percentile over " + to_text(p.average->frames) + " frames of " +
+                                  to_text(p.bins()) + " bins would hold " + bytes_text(bytes) + " a channel",
+                              "use a shorter --average, or --average-kind mean or max");
+    }
+    if (p.quantity == Quantity::complex && (p.decibels || p.average || !p.bands.empty())) {
+        const char* what = p.decibels ? "decibels" : p.average ? "averages" : "frequency bands";
+        throw usage_error(std::string(what) + " of complex values have no meaning",
+                          "choose --scaling density, spectrum, magnitude or power");
+    }
+    if (p.decibels && !(p.decibels->reference > 0 && std::isfinite(p.decibels->reference)))
+        throw usage_error("--db " + to_text(p.decibels->reference) + ": the reference must be above 0");
+    if (p.shape.lanes() > 0 && p.transforms() < 1)
+        throw usage_error("the signal of " + to_text(p.shape.frames) +
+                              " samples is shorter than one frame of " +
+                              to_text(p.centered ? p.nfft : length) + " samples",
+                          "choose a smaller --nfft, or --center");
+}
+
+std::unique_ptr<Stage> plan(const Problem& problem, const device::Device& device) {
+    check(problem);
+    const Strategy* found = catalog().find_if([&](const Strategy& s) { return s.backend == device.backend; });
+    std::string why =
+        found == nullptr ? "this build has no spectrogram for it" : found->unsupported(problem, device);
+    if (!why.empty()) throw usage_error("no spectrogram on " + device.id() + ": " + why, "use --device cpu");
+    return found->make(problem, device);
+}
+
+}  // namespace convoy::spectrum
