@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/rows.hpp"
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
-#include "core/base/rows.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/conv1d/direct_cpu.cpp"
@@ -108,13 +108,21 @@ class DirectRows : public RowKernel<T> {
 
     // Phases of x into rows of the scratch, followed by zeros where a whole strip reads on.
     void split(const T* x, Index count, T* scratch) const {
-        const Index next = pitch(count);
+        constexpr Index at_once = 64;
+        static const LaneScale as_they_are[at_once];
+        const Index next = pitch(count), least = length_of(rows_ - 1), common = count - 1 + least;
+        for (Index first = 0; first < rows_; first += at_once) {
+            const Index here = std::min(at_once, rows_ - first);
+            T* row[at_once];
+            for (Index r = 0; r < here; ++r)
+                row[r] = scratch + (first + r) * next;
+            load_rows<T>(reinterpret_cast<const std::byte*>(x + first), SampleTypeOf<T>::value, decimate_,
+                         here, common, as_they_are, row);
+        }
         for (Index r = 0; r < rows_; ++r) {
-            T* const row = scratch + r * next;
-            const Index used = count - 1 + length_of(r);
-            for (Index i = 0; i < used; ++i)
-                row[i] = x[i * decimate_ + r];
-            std::fill(row + used, row + next, T{0});
+            T* end = scratch + r * next + common;
+            if (length_of(r) > least) *end++ = x[common * decimate_ + r];
+            std::fill(end, scratch + (r + 1) * next, T{0});
         }
     }
 
