@@ -103,7 +103,7 @@ def check_backend(name, text):
         words = re.findall(r"[A-Za-z_]\w*", condition)
         if not any(CONDITIONS.fullmatch(word) for word in words):
             yield f"{name}: #if {condition.strip()}: CMake chooses files, the preprocessor chooses nothing"
-    if name.endswith(".cu") and "__global__" not in text:
+    if name.endswith(".cu") and "__global__" not in text and '.cuh"' not in text:  # a .cuh holds kernel templates
         yield f"{name}: no kernel inside; name it _cuda.cpp"
     if name.endswith((".cpp", ".hpp")) and "__global__" in text:
         yield f"{name}: a kernel belongs in a .cu file"

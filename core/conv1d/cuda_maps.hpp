@@ -1,0 +1,192 @@
+// Where things lie on the GPU: the cut of a run into tiles, of a filter into phases and chunks, and the
+// places of threads. Plain arithmetic that kernels and host tests share.
+//
+// With decimation by D a filter falls into phases: y[n] = sum_p sum_q g[q D + p] x[(n + q) D + p + first], g
+// being the taps backwards. Each phase is a filter of its own, without decimation, on every D-th sample.
+#pragma once
+
+#include "core/base/signal.hpp"
+#include "core/conv1d/padding.hpp"
+
+namespace convoy::conv1d::gpu {
+
+/// value = stored * gain + offset
+struct LaneScale {
+    double gain = 1, offset = 0;
+};
+
+/// What kernels know of one run: where the windows are, and how outputs follow from samples. Passed by value.
+struct Job {
+    const std::byte* in = nullptr;
+    std::byte* out = nullptr;
+    SampleType type = SampleType::float32;  // of the samples
+    Padding padding = Padding::zero;
+    Index outer = 1, inner = 1;  // lanes of the windows
+    Span in_span, out_span;
+    Index in_pitch = 0, out_pitch = 0;
+    Index frames = 0;  // of the whole signal
+    Index decimate = 1;
+    Index first = 0;  // extended frame of the first sample that output 0 uses
+    Index taps = 1;
+    const LaneScale* scales = nullptr;                            // nullptr: values are as stored
+    bool one_scale = false;                                       // for all channels, else one a channel
+    Index channel_outer = 0, channel_inner = 0, channel_row = 1;  // lane (o, i) is of channel
+    int parts = 1;  // (channel_outer + o) * channel_row + (channel_inner + i) / parts
+
+    CONVOY_HD constexpr Index frame_of(Index output) const { return output * decimate + first; }
+    /// Extended frames that the outputs of the run use. Others are never read: they need not be in the
+    /// window.
+    CONVOY_HD constexpr Index reach_first() const { return frame_of(out_span.first); }
+    CONVOY_HD constexpr Index reach_end() const { return frame_of(out_span.end() - 1) + taps; }
+    CONVOY_HD constexpr Index channel(Index o, Index i) const {
+        return (channel_outer + o) * channel_row + (channel_inner + i) / parts;
+    }
+    /// Samples from the window's start to frame f of lane (o, i); f may lie outside the window.
+    CONVOY_HD constexpr Index sample_at(Index o, Index i, Index f) const {
+        return (o * in_pitch + f - in_span.first) * inner + i;
+    }
+    CONVOY_HD constexpr Index output_at(Index o, Index i, Index n) const {
+        return (o * out_pitch + n - out_span.first) * inner + i;
+    }
+    /// All of [f, end) is in the window: it can be copied without looking.
+    CONVOY_HD constexpr bool plain(Index f, Index end) const {
+        return f >= in_span.first && end <= in_span.end();
+    }
+};
+
+CONVOY_HD constexpr Index ceil_div(Index a, Index b) {
+    return (a + b - 1) / b;
+}
+CONVOY_HD constexpr Index round_up(Index a, Index step) {
+    return ceil_div(a, step) * step;
+}
+
+/// Division of small numbers by one that is known before: exact for n < 2^17 and divisors up to 4096.
+struct Divisor {
+    std::uint32_t by = 1, inverse = 0;
+    Divisor() = default;
+    CONVOY_HD constexpr explicit Divisor(int d)
+        : by(static_cast<std::uint32_t>(d)),
+          inverse(d == 1 ? 0 : static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + by - 1) / by)) {}
+    CONVOY_HD constexpr int operator()(int n) const {
+        return by == 1 ? n
+                       : static_cast<int>(
+                             (static_cast<std::uint64_t>(static_cast<std::uint32_t>(n)) * inverse) >> 32);
+    }
+};
+
+/// The output of one thread where each thread has one: outputs of a row of the window in the order of memory,
+/// blocks of `threads` of them. The one division of long numbers is the same for the whole block.
+struct Place {
+    Index output, inner;
+};
+CONVOY_HD constexpr Place place(const Job& job, Index block, int threads, int thread) {
+    if (job.inner == 1) return {job.out_span.first + block * threads + thread, 0};
+    const Index start = block * threads, frame = start / job.inner;
+    const auto lane = static_cast<std::uint64_t>(start - frame * job.inner + thread);
+    const auto inner = static_cast<std::uint64_t>(job.inner);
+    if (lane >> 32 == 0 && inner >> 32 == 0) {
+        const auto low = static_cast<std::uint32_t>(lane), by = static_cast<std::uint32_t>(inner);
+        return {job.out_span.first + frame + low / by, low % by};
+    }
+    return {job.out_span.first + frame + static_cast<Index>(lane / inner), static_cast<Index>(lane % inner)};
+}
+
+/// The place of a thread where a tile is read or written: it keeps one lane, and takes frames `at`, `at +
+/// step`, ... so that neighbours touch neighbouring memory in either layout.
+struct Seat {
+    int row, at, step;
+    bool taken;  // threads that are left over have none
+};
+CONVOY_HD constexpr Seat seat(bool planar, int rows, int threads, int thread) {
+    const int step = threads / rows;
+    const int row = planar ? thread / step : thread % rows, at = planar ? thread % step : thread / rows;
+    return {row, at, step, row < rows && at < step};
+}
+
+/// One rectangle of work: outputs [first, first + outputs) of lanes (outer, inner) and the rows - 1 after it,
+/// along outer in planar windows (inner == 1), else along inner. Outputs beyond the run are computed and not
+/// kept.
+struct Tile {
+    Index outer, inner;
+    int rows;
+    Index first;
+};
+
+/// The cut of a run into tiles of `rows` x `outputs`.
+struct Tiling {
+    int rows = 1, outputs = 1;
+    Index along = 0, across = 0, bands = 0;
+    CONVOY_HD constexpr Index tiles() const { return along * across * bands; }
+};
+CONVOY_HD constexpr Tiling tiling(const Job& job, int rows, int outputs) {
+    Tiling t;
+    t.rows = rows;
+    t.outputs = outputs;
+    t.along = ceil_div(job.out_span.count, outputs);
+    t.across = ceil_div(job.inner == 1 ? job.outer : job.inner, rows);
+    t.bands = job.inner == 1 ? 1 : job.outer;
+    return t;
+}
+/// Tile t. In interleaved windows those that share cache lines come one after another.
+CONVOY_HD constexpr Tile tile_at(const Job& job, const Tiling& cut, Index t) {
+    const bool planar = job.inner == 1;
+    const Index a = planar ? t / cut.along : t % cut.across;
+    const Index along = planar ? t % cut.along : t / cut.across % cut.along;
+    const Index band = planar ? 0 : t / cut.across / cut.along;
+    const Index lane = a * cut.rows, left = (planar ? job.outer : job.inner) - lane;
+    return {planar ? lane : band, planar ? 0 : lane, static_cast<int>(left < cut.rows ? left : cut.rows),
+            job.out_span.first + along * cut.outputs};
+}
+
+/// A tile of the fast kernel for planar rows: outputs from `first` of row `outer`. The grid of tiles of a row
+/// begins up to vector - 1 outputs before the run, where the samples under it lie on a 16-byte boundary.
+struct StreamTile {
+    Index outer, along, first;
+};
+/// The tile `along` tiles after the first of row `outer`, going on in later rows of `tiles` each; past the
+/// last row, outer is too large. `base` is the address of the window, `vector` the samples in 16 bytes.
+CONVOY_HD constexpr StreamTile stream_tile(const Job& job, std::uintptr_t base, int vector, int outputs,
+                                           Index tiles, Index outer, Index along) {
+    if (along >= tiles) {
+        outer += along / tiles;
+        along %= tiles;
+    }
+    const Index address =
+        static_cast<Index>(base / (16 / static_cast<unsigned>(vector)) % static_cast<unsigned>(vector));
+    Index shift = (address + job.sample_at(outer, 0, job.reach_first())) % vector;
+    if (shift < 0) shift += vector;
+    return {outer, along, job.out_span.first - shift + along * outputs};
+}
+
+/// How one block of threads does a tile. Threads are groups x rows x row_threads; a group takes every
+/// groups-th phase, and the groups' sums are added in the end. The order of a sum (phases, steps, segment,
+/// groups) follows from the filter alone, never from the window, so that any cut of the signal gives the same
+/// bits.
+struct Cut {
+    int per_thread = 1;  // outputs of a thread
+    int groups = 1;
+    int phases = 1;   // of a chunk
+    int steps = 1;    // taps of each phase in a chunk
+    int segment = 1;  // taps whose products are summed before they join the total
+    Index all_phases = 1, all_steps = 1;
+    Index tap_pitch = 1;  // taps of one phase in the table, with what is loaded ahead
+    int rows = 1, row_threads = 1, outputs = 1;
+    int pitch = 1;          // samples from one row of a phase to the next in shared memory
+    std::size_t bytes = 0;  // of shared memory
+    CONVOY_HD constexpr Index taps_of(Index phase, Index taps, Index decimate) const {
+        return phase < taps ? (taps - phase + decimate - 1) / decimate : 0;
+    }
+};
+
+/// Sizes that follow from the filter: `vector` samples make 16 bytes, `body` taps one turn of the sum's loop.
+Cut cut_of_filter(Index taps, Index decimate, int threads, int per_thread, int groups, int vector, int body);
+/// Completes it for the lanes and outputs of a run; shared memory stays within `bytes` where rows can be
+/// fewer.
+Cut cut_for_run(Cut, const Job&, int threads, int vector, std::size_t bytes);
+
+/// Longest run of taps summed in one go so that |error| <= 4 u (2 + sqrt K) sum |h||x| holds for any data:
+/// with sums of b products and K / b of those, b + K / b + 2 roundings.
+int longest_segment(Index taps);
+
+}  // namespace convoy::conv1d::gpu

@@ -1,0 +1,61 @@
+// What all CUDA strategies share on the host: lengths, the taps and scales on the device, and the Job of each
+// run. Windows are any memory that the device can reach. A strategy supplies the launch of its kernel.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/conv1d/conv1d.hpp"
+#include "core/conv1d/cuda_maps.hpp"
+
+namespace convoy::conv1d::gpu {
+
+class CudaStage : public Stage {
+  public:
+    CudaStage(const Problem&, const device::Device&);
+
+    Shape shape() const override;
+    SampleType type() const override { return p_.arithmetic; }
+    Span needed(Span out) const override;
+    Index needed_at_most(Index count) const override;
+    void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) final;
+
+  protected:
+    /// Queues the kernel. The windows are not empty.
+    virtual void launch(const Job&, cudaStream_t) = 0;
+
+    const Problem& problem() const { return p_; }
+    const device::Device& device() const { return device_; }
+    Index taps() const { return static_cast<Index>(p_.taps.size()); }
+    bool single() const { return p_.arithmetic == SampleType::float32; }
+
+  private:
+    Problem p_;
+    device::Device device_;
+    device::Buffer scales_;
+    bool one_scale_ = false;
+};
+
+/// Uploads values as T of the arithmetic: float or double.
+device::Buffer upload_values(const device::Device&, SampleType arithmetic, const std::vector<double>& values);
+
+/// The taps backwards, g[j] = taps[M - 1 - j], as y[n] = sum_j g[j] x[n D + first + j] needs them.
+std::vector<double> backwards(const std::vector<double>& taps);
+
+/// The table of a Cut: each phase's taps in a row of tap_pitch, zero behind.
+std::vector<double> by_phase(const Cut&, const std::vector<double>& taps, Index decimate);
+
+/// Lets a kernel use as much shared memory as the device gives a block; returns how much that is, less the
+/// little that kernels have of fixed size.
+std::size_t use_shared_memory(const void* kernel, const device::Device&);
+
+/// The least seconds that 1e9 outputs can take: bytes at the rate of memory, products at the rate of the
+/// arithmetic, from figures measured on one H200 and scaled by multiprocessors.
+struct Floor {
+    double memory, arithmetic;
+};
+Floor floor_of(const Problem&, const device::Device&);
+
+/// The modelled time of a strategy that takes `slowdown` times as long as its products need.
+double time_of(const Problem&, const device::Device&, double slowdown);
+
+}  // namespace convoy::conv1d::gpu

@@ -1,0 +1,80 @@
+// Copies from global to shared memory that run beside the arithmetic: by the bulk copy engine where there is
+// one (sm_90), else by the threads, 16 bytes each at a time.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <cstdint>
+
+namespace convoy::conv1d::gpu {
+
+/// Two buffers that are filled and read in turns. All threads call every function at the same points.
+class Fetch {
+  public:
+    /// `barriers`: 16 bytes of shared memory. A __syncthreads() must follow before start().
+    __device__ explicit Fetch(std::uint64_t* barriers) : barriers_(address(barriers)) {
+#if __CUDA_ARCH__ >= 900
+        if (threadIdx.x == 0) {
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers_) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers_ + 8) : "memory");
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+#endif
+    }
+    /// Begins to copy to buffer `which`, at `to`, which nobody reads any more; addresses and `bytes` are
+    /// multiples of 16.
+    __device__ void start(int which, void* to, const void* from, int bytes) {
+#if __CUDA_ARCH__ >= 900
+        if (threadIdx.x == 0) {
+            const unsigned barrier = barriers_ + 8 * which;
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                         : "memory");
+            asm volatile(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+                    "r"(address(to)),
+                "l"(from), "r"(bytes), "r"(barrier)
+                : "memory");
+        }
+#else
+        (void)which;
+        for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
+            __pipeline_memcpy_async(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
+        __pipeline_commit();
+#endif
+    }
+    /// Returns when buffer `which` has arrived; `younger`: the other one was begun after it.
+    __device__ void wait(int which, bool younger) {
+#if __CUDA_ARCH__ >= 900
+        (void)younger;
+        unsigned done = 0;
+        while (done == 0)
+            asm volatile(
+                "{\n"
+                ".reg .pred p;\n"
+                "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                "selp.u32 %0, 1, 0, p;\n"
+                "}\n"
+                : "=r"(done)
+                : "r"(barriers_ + 8 * which), "r"(turns_ >> which & 1)
+                : "memory");
+        turns_ ^= 1u << which;
+#else
+        (void)which;
+        if (younger)
+            __pipeline_wait_prior(1);
+        else
+            __pipeline_wait_prior(0);
+        __syncthreads();
+#endif
+    }
+
+  private:
+    static __device__ unsigned address(const void* shared) {
+        return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    }
+    unsigned barriers_;
+    unsigned turns_ = 0;  // a bit for each buffer
+};
+
+}  // namespace convoy::conv1d::gpu

@@ -1,0 +1,167 @@
+// How kernels read samples and write results: conversion, scaling, padding, tiles in shared memory.
+#pragma once
+
+#include "core/conv1d/cuda_maps.hpp"
+
+namespace convoy::conv1d::gpu {
+
+/// The shared memory of a block.
+template <class T>
+__device__ T* shared() {
+    extern __shared__ __align__(16) std::byte memory[];
+    return reinterpret_cast<T*>(memory);
+}
+
+/// Sixteen bytes of samples, and how many they are.
+template <class T>
+struct Vector;
+template <>
+struct Vector<float> {
+    static constexpr int size = 4;
+    using type = float4;
+};
+template <>
+struct Vector<double> {
+    static constexpr int size = 2;
+    using type = double2;
+};
+
+/// Loads Vector<T>::size values from a 16-byte boundary.
+template <class T>
+__device__ void load_vector(T* to, const T* from) {
+    const auto v = *reinterpret_cast<const typename Vector<T>::type*>(from);
+    to[0] = v.x;
+    to[1] = v.y;
+    if constexpr (Vector<T>::size == 4) {
+        to[2] = v.z;
+        to[3] = v.w;
+    }
+}
+template <class T>
+__device__ void store_vector(T* to, const T* from) {
+    if constexpr (Vector<T>::size == 4)
+        *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+    else
+        *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
+}
+
+/// One lane of the input: reads stored samples as values of T. Every kernel and every path of it converts by
+/// this.
+template <class T, class In>
+class Lane {
+  public:
+    __device__ Lane(const Job& job, Index o, Index i)
+        : in_(reinterpret_cast<const In*>(job.in) + job.sample_at(o, i, 0)), inner_(job.inner) {
+        if (job.scales != nullptr) {
+            scale_ = job.scales[job.one_scale ? 0 : job.channel(o, i)];
+            scaled_ = true;
+        }
+    }
+
+    __device__ double exact(In stored) const {
+        return scaled_ ? fma(static_cast<double>(stored), scale_.gain, scale_.offset)
+                       : static_cast<double>(stored);
+    }
+    __device__ T value(In stored) const {
+        return scaled_ ? static_cast<T>(exact(stored)) : static_cast<T>(stored);
+    }
+    __device__ In stored(Index frame) const { return in_[frame * inner_]; }
+    /// The extended sample at any frame: padding beyond the ends, zero where no output of the run looks.
+    __device__ T extended(const Job& job, Index frame) const {
+        if (frame < job.reach_first() || frame >= job.reach_end()) return T{0};
+        const Source s = source_of(frame, job.frames, job.padding);
+        if (s.index < 0) return T{0};
+        if (s.sign == 1 && s.first == 0 && s.last == 0) return value(stored(s.index));
+        double sum = s.sign * exact(stored(s.index));
+        // A multiple of 0 is left out: the end sample may be NaN, or not be in the window.
+        if (s.first != 0) sum += static_cast<double>(s.first) * exact(stored(0));
+        if (s.last != 0) sum += static_cast<double>(s.last) * exact(stored(job.frames - 1));
+        return static_cast<T>(sum);
+    }
+
+  private:
+    const In* in_;  // where frame 0 of the signal would be
+    Index inner_;
+    LaneScale scale_;
+    bool scaled_ = false;
+};
+
+/// Calls f with a zero of the stored type.
+template <class F>
+__device__ void on_type(SampleType type, F&& f) {
+    switch (type) {
+        case SampleType::int16:
+            return f(std::int16_t{});
+        case SampleType::int32:
+            return f(std::int32_t{});
+        case SampleType::float32:
+            return f(float{});
+        default:
+            return f(double{});
+    }
+}
+
+/// A stretch of extended samples of each lane of a tile, sorted into phases: `count` samples of each of
+/// `phases` phases; sample m of phase p is frame first + m * decimate + p.
+struct Stretch {
+    Index first;
+    int phases, count;
+    Divisor by_phases;
+};
+
+/// Brings it to shared memory: sample m of phase p of row r to x[(r * phases + p) * pitch + m]. All threads
+/// take part.
+template <class T, class In>
+__device__ void load_stretch(const Job& job, const Tile& tile, const Cut& cut, const Stretch& s, T* x) {
+    constexpr int batch = 8;  // loads in flight for each thread
+    const Seat me = seat(job.inner == 1, cut.rows, blockDim.x, threadIdx.x);
+    if (!me.taken || me.row >= tile.rows) return;
+    const bool planar = job.inner == 1;
+    const Lane<T, In> lane(job, tile.outer + (planar ? me.row : 0), tile.inner + (planar ? 0 : me.row));
+    T* row = x + me.row * s.phases * cut.pitch;
+    const int total = s.count * s.phases;
+    if (!job.plain(s.first, s.first + (s.count - 1) * job.decimate + s.phases)) {
+#pragma unroll 1
+        for (int i = me.at; i < total; i += me.step) {
+            const int m = s.by_phases(i), p = i - m * s.phases;
+            row[p * cut.pitch + m] = lane.extended(job, s.first + m * job.decimate + p);
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int k = me.at; k < total; k += batch * me.step) {
+        In values[batch];
+        int places[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const int i = k + b * me.step;
+            if (i >= total) continue;
+            const int m = s.by_phases(i), p = i - m * s.phases;
+            places[b] = p * cut.pitch + m;
+            values[b] = lane.stored(s.first + m * job.decimate + p);
+        }
+#pragma unroll
+        for (int b = 0; b < batch; ++b)
+            if (k + b * me.step < total) row[places[b]] = lane.value(values[b]);
+    }
+}
+
+/// Writes the sums of a tile from shared memory, sums[(g * rows + r) * pitch + n] of groups g, which it adds.
+template <class T>
+__device__ void store_tile(const Job& job, const Tile& tile, const Cut& cut, const T* sums, int pitch) {
+    const bool planar = job.inner == 1;
+    const Seat me = seat(planar, cut.rows, blockDim.x, threadIdx.x);
+    if (!me.taken || me.row >= tile.rows) return;
+    const Index left = job.out_span.end() - tile.first;
+    const int count = left < cut.outputs ? static_cast<int>(left) : cut.outputs;
+    T* to = reinterpret_cast<T*>(job.out) +
+            job.output_at(tile.outer + (planar ? me.row : 0), tile.inner + (planar ? 0 : me.row), tile.first);
+    for (int n = me.at; n < count; n += me.step) {
+        T sum = sums[me.row * pitch + n];
+        for (int g = 1; g < cut.groups; ++g)
+            sum += sums[(g * cut.rows + me.row) * pitch + n];
+        to[n * job.inner] = sum;
+    }
+}
+
+}  // namespace convoy::conv1d::gpu

@@ -1,0 +1,341 @@
+// Every 1-D strategy of the catalogue that runs on a GPU, against the formula written out. Windows are device
+// memory.
+#include <cmath>
+#include <limits>
+
+#include "core/conv1d/conv1d.hpp"
+#include "core/device/copy.hpp"
+#include "core/memory/memory.hpp"
+#include "tests/catch.hpp"
+#include "tests/core/conv1d/judge.hpp"
+
+using namespace convoy;
+using namespace convoy::conv1d;
+using namespace convoy::conv1d::judge;
+
+namespace {
+
+const device::Device* the_gpu() {
+    return device::gpus().empty() ? nullptr : &device::gpus()[0];
+}
+
+// Copies a window to the GPU and the result back. The result is filled with noise before the work, so that an
+// output which is not written shows; `odd` samples keep both windows off the boundaries of vectors.
+class Bench {
+  public:
+    explicit Bench(const device::Device& gpu) : gpu_(gpu) {
+        memory::RingShape shape;
+        shape.slots = 1;
+        shape.in_bytes = shape.out_bytes = bytes;
+        ring_ = memory::catalog().at("pinned").make(gpu, shape);
+    }
+
+    std::vector<std::byte> run(Stage& stage, const Job& job, Span out, const Lanes& lanes, Index odd) {
+        const Shape& s = job.problem.shape;
+        const Span need = stage.needed(out);
+        const Index size = bytes_of(job.problem.in), out_size = bytes_of(stage.type());
+        const memory::Slot slot = ring_->slot(0);
+        for (Index o = 0; o < lanes.outer_count; ++o)
+            for (Index f = 0; f < need.count; ++f)
+                std::memcpy(
+                    slot.in + (odd + (o * need.count + f) * lanes.inner_count) * size,
+                    job.stored.data() + (((lanes.outer_first + o) * s.frames + need.first + f) * s.inner +
+                                         lanes.inner_first) *
+                                            size,
+                    static_cast<std::size_t>(lanes.inner_count * size));
+        const auto result = static_cast<std::size_t>(lanes.count() * out.count * out_size);
+        const std::size_t in_bytes = static_cast<std::size_t>((odd + lanes.count() * need.count) * size);
+        const std::size_t out_bytes = result + static_cast<std::size_t>(odd * out_size);
+        if (in_bytes > bytes || out_bytes > bytes) throw std::runtime_error("a test is larger than its slot");
+        ring_->submit(
+            0, in_bytes, out_bytes, [&](const std::byte* in, std::byte* to, device::Stream& stream) {
+                device::copy_bytes(gpu_, in, to, std::min(in_bytes, out_bytes), std::byte{0xff}, stream);
+                const Window from{const_cast<std::byte*>(in) + odd * size,
+                                  job.problem.in,
+                                  need,
+                                  lanes.outer_count,
+                                  lanes.inner_count,
+                                  need.count};
+                const Window into{to + odd * out_size, stage.type(),      out,
+                                  lanes.outer_count,   lanes.inner_count, out.count};
+                stage.run(from, into, lanes, stream);
+            });
+        ring_->wait(0);
+        const std::byte* first = slot.out + odd * out_size;
+        return {first, first + result};
+    }
+
+    // The whole result of some lanes, in spans of `chunk` outputs (rounded up to whole blocks); 0: at once.
+    std::vector<std::byte> run_all(Stage& stage, const Job& job, Lanes lanes, Index chunk = 0,
+                                   Index odd = 0) {
+        const Index total = stage.shape().frames, block = stage.block();
+        chunk = chunk == 0 ? total : (chunk + block - 1) / block * block;
+        const Index frame = lanes.inner_count * bytes_of(stage.type());
+        std::vector<std::byte> all(static_cast<std::size_t>(lanes.outer_count * total * frame));
+        for (Index first = 0; first < total; first += chunk) {
+            const Span span{first, std::min(chunk, total - first)};
+            const std::vector<std::byte> part = run(stage, job, span, lanes, odd);
+            for (Index o = 0; o < lanes.outer_count; ++o)
+                std::memcpy(all.data() + (o * total + first) * frame, part.data() + o * span.count * frame,
+                            static_cast<std::size_t>(span.count * frame));
+        }
+        return all;
+    }
+
+  private:
+    static constexpr std::size_t bytes = std::size_t{32} << 20;
+    device::Device gpu_;
+    std::unique_ptr<memory::Ring> ring_;
+};
+
+Bench& bench() {
+    static Bench one(*the_gpu());
+    return one;
+}
+
+Problem problem(Shape shape, Mode mode = Mode::same, Padding padding = Padding::zero, Index decimate = 1) {
+    Problem p;
+    p.shape = shape;
+    p.mode = mode;
+    p.padding = padding;
+    p.decimate = decimate;
+    return p;
+}
+
+// Calls f(strategy, stage) for each strategy that can do the problem on the GPU.
+template <class F>
+void each(const Problem& p, F&& f) {
+    check(p);
+    int done = 0;
+    for (const Strategy* s : catalog()) {
+        if (s->backend != device::Backend::cuda || !s->unsupported(p, *the_gpu()).empty()) continue;
+        const std::unique_ptr<Stage> stage = plan(p, *s, *the_gpu());
+        INFO(s->name << ": " << describe(p));
+        f(*s, *stage);
+        ++done;
+    }
+    REQUIRE(done > 0);
+}
+
+void check_accuracy(const Job& job, Index odd = 0) {
+    each(job.problem, [&](const Strategy&, Stage& stage) {
+        CHECK(stage.type() == job.problem.arithmetic);
+        const auto result = bench().run_all(stage, job, Lanes::all(job.problem.shape), 0, odd);
+        CHECK(worst(stage, job, result) == "");
+    });
+}
+
+const Mode every_mode[] = {Mode::same, Mode::full, Mode::valid};
+const Padding every_padding[] = {Padding::zero, Padding::reflect, Padding::edge, Padding::odd};
+
+}  // namespace
+
+#define NEEDS_GPU() \
+    if (the_gpu() == nullptr) CONVOY_SKIP("no GPU: " + device::gpu_remark())
+
+TEST_CASE("on the GPU: small jobs of every kind", "[gpu][small]") {
+    NEEDS_GPU();
+    for (const Shape shape : {Shape{1, 6000, 1}, Shape{3, 40, 1}, Shape{1, 300, 3}, Shape{2, 60, 37}})
+        for (const Index taps : {1, 4, 31, 130})
+            for (const Index decimate : {1, 3, 40}) {
+                Problem p = problem(shape, Mode::full, Padding::odd, decimate);
+                check_accuracy(make_job(p, taps), 1);
+                p.in = SampleType::int16;
+                p.scaling.gain = {0.1};
+                p.arithmetic = SampleType::float64;
+                check_accuracy(make_job(p, taps), 1);
+            }
+}
+
+TEST_CASE("on the GPU: lengths, modes and paddings", "[gpu]") {
+    NEEDS_GPU();
+    for (const Index n : {1, 2, 7, 64, 301})
+        for (const Index taps : {1, 2, 3, 8, 17, 64, 129, 400})
+            for (const Mode mode : every_mode)
+                for (const Padding padding : every_padding)
+                    if (mode != Mode::valid || taps <= n)
+                        check_accuracy(
+                            make_job(problem({1, n, 1}, mode, padding), taps, static_cast<unsigned>(n)));
+}
+
+TEST_CASE("on the GPU: signals of several tiles, off the boundaries of vectors", "[gpu]") {
+    NEEDS_GPU();
+    for (const Index n : {5119, 5123, 20480, 33333})
+        for (const Index taps : {1, 3, 25, 26, 27, 28, 63, 127})
+            for (const Index odd : {0, 1, 2, 3})
+                check_accuracy(
+                    make_job(problem({n < 6000 ? 3 : 1, n, 1}, Mode::same, Padding::reflect), taps), odd);
+}
+
+TEST_CASE("on the GPU: filters beyond a tile, and samples far from zero", "[gpu]") {
+    NEEDS_GPU();
+    for (const Index taps : {256, 1023, 1024, 1025, 4096, 9000}) {
+        Problem p = problem({1, 7000, 1}, Mode::same, Padding::edge);
+        check_accuracy(make_job(p, taps, 5, 1000.0));
+        for (Index k = 0; k < taps; ++k)
+            p.taps.push_back(1.0 / static_cast<double>(taps));
+        check_accuracy(make_job(p, taps, 5, 1000.0));
+        p.arithmetic = p.in = SampleType::float64;
+        check_accuracy(make_job(p, taps, 5, 1000.0));
+        p.taps.assign(p.taps.size(),
+                      0x1.fp-25);  // small products that are lost one by one on a large first one
+        p.taps[p.taps.size() - 1] = 1;
+        p.arithmetic = p.in = SampleType::float32;
+        Job job = make_job(p, taps);
+        for (Index f = 0; f < 7000; ++f)
+            job.set(0, f, 0, 1);
+        check_accuracy(job);
+    }
+}
+
+TEST_CASE("on the GPU: decimation", "[gpu]") {
+    NEEDS_GPU();
+    for (const Index n : {1, 30, 1000, 20000})
+        for (const Index taps : {1, 6, 31, 150, 2000})
+            for (const Index decimate : {2, 3, 4, 5, 7, 16, 17, 40, 100, 300, 1500})
+                for (const Mode mode : every_mode)
+                    if ((mode != Mode::valid || taps <= n) && (n < 5000 || mode == Mode::same))
+                        check_accuracy(make_job(problem({1, n, 1}, mode, Padding::reflect, decimate), taps));
+    for (const Index decimate : {2, 4, 10, 64, 300})
+        for (const Shape shape :
+             {Shape{1, 3000, 2}, Shape{1, 3000, 16}, Shape{3, 3000, 1}, Shape{1, 700, 65}})
+            check_accuracy(make_job(problem(shape, Mode::same, Padding::odd, decimate), 99), 1);
+}
+
+TEST_CASE("on the GPU: any layout, type and scaling", "[gpu]") {
+    NEEDS_GPU();
+    const SampleType types[] = {SampleType::int16, SampleType::int32, SampleType::float32,
+                                SampleType::float64};
+    for (const Shape shape : {Shape{1, 90, 1}, Shape{1, 90, 2}, Shape{5, 90, 1}, Shape{1, 40, 37},
+                              Shape{3, 33, 8}, Shape{2, 25, 300}, Shape{300, 25, 1}, Shape{1, 12000, 1}})
+        for (const SampleType in : types)
+            for (const SampleType arithmetic : {SampleType::float32, SampleType::float64})
+                for (int scaling = 0; scaling < 3; ++scaling) {
+                    Problem p = problem(shape, Mode::same, Padding::odd);
+                    p.in = in;
+                    p.arithmetic = arithmetic;
+                    if (scaling == 1) p.scaling.gain = {0x1p-15};
+                    if (scaling == 2)
+                        for (Index c = 0; c < shape.lanes(); ++c) {
+                            p.scaling.gain.push_back(0.1 * static_cast<double>(c + 1));
+                            p.scaling.offset.push_back(0.3 * static_cast<double>(c) - 20);
+                        }
+                    check_accuracy(make_job(p, 13), 1);
+                }
+    for (Index channels = 1; channels <= 300; channels += 1 + channels / 6) {
+        check_accuracy(make_job(problem({1, 50, channels}), 9));
+        check_accuracy(make_job(problem({channels, 50, 1}), 9));
+    }
+    Problem p = problem({2, 50, 6}, Mode::same, Padding::reflect);
+    p.complex = true;
+    p.scaling.gain = {1, 2, 3, 4, 5, 6};
+    check_accuracy(make_job(p, 9));
+}
+
+TEST_CASE("on the GPU: chunks, channel groups and alignment leave the bits as they are", "[gpu]") {
+    NEEDS_GPU();
+    for (const Shape shape : {Shape{1, 30011, 1}, Shape{1, 5003, 3}, Shape{4, 6003, 1}, Shape{2, 1009, 20}})
+        for (const Index taps : {1, 18, 63, 300, 1025})
+            for (const Index decimate : {1, 2, 5, 40}) {
+                Problem p = problem(shape, Mode::full, Padding::odd, decimate);
+                p.in = SampleType::int16;
+                p.scaling.gain = {0.37};
+                if (shape.inner == 1) p.in = SampleType::float32, p.scaling = {};
+                const Job job = make_job(p, taps);
+                each(job.problem, [&](const Strategy& strategy, Stage& stage) {
+                    const Lanes all = Lanes::all(shape);
+                    const auto whole = bench().run_all(stage, job, all);
+                    Index odd = 0;
+                    for (const Index chunk : {1, 100, 1001, 7777})
+                        if (stage.shape().frames / chunk < 200)
+                            CHECK(bench().run_all(stage, job, all, chunk, ++odd % 4) == whole);
+                    const auto again = plan(job.problem, strategy, *the_gpu());
+                    CHECK(bench().run_all(*again, job, all, 0, 3) == whole);
+                    // The last lane on its own, as a pass over a group of channels.
+                    const Lanes last{shape.outer - 1, 1, shape.inner - 1, 1};
+                    const auto part = bench().run_all(stage, job, last, 2999);
+                    const Index size = bytes_of(stage.type()), frames = stage.shape().frames;
+                    bool same = true;
+                    for (Index f = 0; f < frames; ++f)
+                        same = same &&
+                               std::memcmp(part.data() + f * size,
+                                           whole.data() + (((shape.outer - 1) * frames + f) * shape.inner +
+                                                           shape.inner - 1) *
+                                                              size,
+                                           static_cast<std::size_t>(size)) == 0;
+                    CHECK(same);
+                });
+            }
+}
+
+TEST_CASE("on the GPU: NaN and Inf spoil the outputs that use them and no other", "[gpu]") {
+    NEEDS_GPU();
+    const double nan = std::numeric_limits<double>::quiet_NaN(),
+                 inf = std::numeric_limits<double>::infinity();
+    for (const Index inner : {1, 3})
+        for (const Index taps : {1, 5, 25, 30, 33, 63, 127, 300})
+            for (const Index decimate : {1, 3, 40})
+                for (const Padding padding : {Padding::zero, Padding::odd}) {
+                    Job job = make_job(problem({1, 9000, inner}, Mode::same, padding, decimate), taps);
+                    for (const Index at : {0, 700, 5121, 8999})
+                        job.set(0, at, 0, at == 700 ? inf : nan);
+                    each(job.problem, [&](const Strategy&, Stage& stage) {
+                        const auto got = bench().run_all(stage, job, Lanes::all(job.problem.shape), 4512);
+                        const Expected e = expect(job.problem, job.lane(0, 0));
+                        Index wrong = 0;
+                        for (std::size_t f = 0; f < e.y.size(); ++f) {
+                            const double v = value(stage, got, 0, static_cast<Index>(f), 0);
+                            const bool spoiled = !std::isfinite(e.y[f]) || !std::isfinite(e.terms[f]);
+                            wrong += spoiled != !std::isfinite(v) ||
+                                     (!spoiled && std::abs(v - e.y[f]) > bound(job.problem) * e.terms[f]);
+                        }
+                        CHECK(wrong == 0);
+                        Index beside = 0;
+                        for (Index lane = 1; lane < inner; ++lane)
+                            for (Index f = 0; f < stage.shape().frames; ++f)
+                                beside += !std::isfinite(value(stage, got, 0, f, lane));
+                        CHECK(beside == 0);
+                    });
+                }
+}
+
+TEST_CASE("on the GPU: a window of zeros gives exactly zero beside a burst", "[gpu]") {
+    NEEDS_GPU();
+    for (const Index taps : {3, 40, 129, 511}) {
+        Job job = make_job(problem({1, 60000, 1}), taps);
+        for (Index f = 0; f < 60000; ++f)
+            if (f < 2900 || f >= 3000) job.set(0, f, 0, 0);
+        each(job.problem, [&](const Strategy&, Stage& stage) {
+            const auto got = bench().run_all(stage, job, Lanes::all(job.problem.shape));
+            const Expected e = expect(job.problem, job.lane(0, 0));
+            Index wrong = 0;
+            for (std::size_t f = 0; f < e.y.size(); ++f)
+                wrong += e.terms[f] == 0 && value(stage, got, 0, static_cast<Index>(f), 0) != 0;
+            CHECK(wrong == 0);
+            CHECK(worst(stage, job, got) == "");
+        });
+    }
+}
+
+TEST_CASE("on the GPU: constant memory holds 64 KB of taps, and tells who wants more", "[gpu]") {
+    NEEDS_GPU();
+    Problem p = problem({1, 100, 1});
+    const Strategy& constant = *catalog().find_if(
+        [](const Strategy& s) { return s.name == "constant" && s.backend == device::Backend::cuda; });
+    p.taps.assign(16384, 1);
+    CHECK(constant.unsupported(p, *the_gpu()) == "");
+    check_accuracy(make_job(p, 16384));
+    p.taps.assign(16385, 1);
+    CHECK(constant.unsupported(p, *the_gpu()) ==
+          "the filter has 16385 taps, and the 64 KB of constant memory hold 16384 of float32");
+    p.arithmetic = SampleType::float64;
+    p.taps.assign(8193, 1);
+    CHECK(constant.unsupported(p, *the_gpu()) != "");
+    // Two filters take turns in it.
+    const Job a = make_job(problem({1, 500, 1}), 9, 1), b = make_job(problem({1, 500, 1}), 9, 2);
+    const auto first = plan(a.problem, constant, *the_gpu()), second = plan(b.problem, constant, *the_gpu());
+    for (int turn = 0; turn < 3; ++turn) {
+        CHECK(worst(*first, a, bench().run_all(*first, a, Lanes::all(a.problem.shape))) == "");
+        CHECK(worst(*second, b, bench().run_all(*second, b, Lanes::all(b.problem.shape))) == "");
+    }
+}
