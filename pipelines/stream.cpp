@@ -1,1 +1,249 @@
 #include "pipelines/stream.hpp"
+
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "pipelines/cancel.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Adds the time until the end of a scope to a sum of seconds. Each sum belongs to one serial filter.
+class Timed {
+  public:
+    explicit Timed(double& sum) : sum_(sum), start_(Clock::now()) {}
+    Timed(const Timed&) = delete;
+    ~Timed() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  private:
+    double& sum_;
+    Clock::time_point start_;
+};
+
+Window window_at(std::byte* data, SampleType type, Span span, Lanes lanes) {
+    return {data, type, span, lanes.outer_count, lanes.inner_count, span.count};
+}
+
+void copy_rows(const Window& from, const Window& to, Span part) {
+    if (part.count <= 0) return;
+    const auto bytes = static_cast<std::size_t>(part.count * from.inner * bytes_of(from.type));
+    for (Index o = 0; o < from.outer; ++o) {
+        const std::size_t at_from = static_cast<std::size_t>((o * from.pitch + part.first - from.span.first) * from.inner *
+                                                             bytes_of(from.type));
+        const std::size_t at_to =
+            static_cast<std::size_t>((o * to.pitch + part.first - to.span.first) * to.inner * bytes_of(to.type));
+        std::memcpy(to.data + at_to, from.data + at_from, bytes);
+    }
+}
+
+Span overlap(Span a, Span b) {
+    const Index first = std::max(a.first, b.first), end = std::min(a.end(), b.end());
+    return end > first ? Span{first, end - first} : Span{first, 0};
+}
+
+// One chunk of one group on its way through the filters.
+struct Item {
+    Index number = 0;  // over all groups
+    std::size_t group = 0;
+    Span out;
+    std::vector<Span> spans;
+    int slot = 0;
+};
+
+class Run {
+  public:
+    Run(io::Reader& reader, const Chain& chain, Span wanted, io::Writer& writer, const StreamOptions& options)
+        : reader_(reader), chain_(chain), wanted_(wanted), writer_(writer), options_(options) {
+        const auto start = Clock::now();
+        const io::Recording& in = reader.recording();
+        cuts_ = cut(chain, in.shape, in.type, request());
+        const bool staged = !chain.front()->single_pass();
+        ring_ = options.memory->make(options.device, {cuts_.slots, cuts_.in_bytes, cuts_.out_bytes, staged});
+        for (std::size_t bytes : cuts_.between_bytes) between_.emplace_back(options.device, bytes);
+        carry_.resize(cuts_.in_bytes);
+        report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
+        report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
+        report_.setup_s = std::chrono::duration<double>(Clock::now() - start).count();
+    }
+
+    StreamReport operator()() {
+        const auto start = Clock::now();
+        tbb::parallel_pipeline(
+            static_cast<std::size_t>(cuts_.slots),
+            tbb::make_filter<void, Item>(tbb::filter_mode::serial_in_order,
+                                         [&](tbb::flow_control& flow) {
+                                             return tbb::this_task_arena::isolate([&] { return read(flow); });
+                                         }) &
+                tbb::make_filter<Item, Item>(tbb::filter_mode::serial_in_order,
+                                             [&](Item item) {
+                                                 tbb::this_task_arena::isolate([&] { compute(item); });
+                                                 return item;
+                                             }) &
+                tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item item) {
+                    tbb::this_task_arena::isolate([&] { write(item); });
+                }));
+        check_cancelled();
+        report_.total_s = std::chrono::duration<double>(Clock::now() - start).count() + report_.setup_s;
+        report_.chunk_frames = cuts_.chunk_frames;
+        report_.passes = static_cast<Index>(cuts_.groups.size());
+        report_.chunks = cuts_.chunks() * report_.passes;
+        report_.slots = cuts_.slots;
+        report_.traffic = ring_->traffic();
+        report_.footprint = ring_->footprint();
+        if (options_.hash) report_.hash = hash_.text();
+        return std::move(report_);
+    }
+
+  private:
+    CutRequest request() const {
+        const io::Recording& in = reader_.recording();
+        CutRequest r;
+        r.wanted = wanted_;
+        r.chunk_frames = options_.chunk_frames;
+        r.chunk_bytes = options_.chunk_bytes;
+        r.memory_limit = options_.memory_limit;
+        r.one_pass = writer_.ordered() || reader_.sequential();
+        if (in.chunk.size() == 2 && in.time_axis == 1) r.row_alignment = in.chunk[0];
+        return r;
+    }
+
+    Item read(tbb::flow_control& flow) {
+        Item item;
+        item.number = next_++;
+        item.group = static_cast<std::size_t>(item.number / cuts_.chunks());
+        if (item.group >= cuts_.groups.size() || signal_received() != 0) {
+            flow.stop();
+            return item;
+        }
+        const Timed timed(report_.read_s);
+        const Index k = item.number % cuts_.chunks();
+        item.out = cuts_.chunk(k);
+        item.spans = spans_for(chain_, item.out);
+        item.slot = static_cast<int>(item.number % cuts_.slots);
+        const Lanes lanes = cuts_.groups[item.group];
+        const Window in = input_window(item);
+        if (k == 0) carried_ = {};
+        copy_rows(carried_, in, overlap(carried_.span, in.span));
+        if (carried_.span.count == 0 || overlap(carried_.span, in.span).count == 0) {
+            read_part(in, in.span, lanes);
+        } else {
+            read_part(in, {in.span.first, carried_.span.first - in.span.first}, lanes);
+            read_part(in, {carried_.span.end(), in.span.end() - carried_.span.end()}, lanes);
+        }
+        keep_halo(in, k);
+        return item;
+    }
+
+    void read_part(const Window& in, Span part, Lanes lanes) {
+        if (part.count <= 0) return;
+        const Index offset = (part.first - in.span.first) * in.inner * bytes_of(in.type);
+        reader_.read(part, lanes, in.data + offset, in.pitch);
+        if (is_float(in.type)) measure(in, part, lanes, reader_.recording().shape, report_.input);
+    }
+
+    // Samples that the next chunk of the group uses too: kept apart, so that a slot in flight is never touched.
+    void keep_halo(const Window& in, Index k) {
+        Span next;
+        if (k + 1 < cuts_.chunks()) next = overlap(spans_for(chain_, cuts_.chunk(k + 1)).front(), in.span);
+        carried_ = in;
+        carried_.data = carry_.data();
+        carried_.span = next;
+        carried_.pitch = next.count;
+        copy_rows(in, carried_, next);
+    }
+
+    Window input_window(const Item& item) const {
+        return window_at(ring_->slot(item.slot).in, reader_.recording().type, item.spans.front(),
+                         cuts_.groups[item.group]);
+    }
+
+    Window output_window(const Item& item, std::byte* data) const {
+        return window_at(data, chain_.back()->type(), item.out, lanes_for(chain_, cuts_.groups[item.group]).back());
+    }
+
+    void compute(const Item& item) {
+        const Timed timed(report_.compute_s);
+        const auto lanes = lanes_for(chain_, cuts_.groups[item.group]);
+        const Window in = input_window(item), out = output_window(item, nullptr);
+        ring_->submit(item.slot, static_cast<std::size_t>(in.size_bytes()), static_cast<std::size_t>(out.size_bytes()),
+                      [&](const std::byte* from, std::byte* to, device::Stream& stream) {
+                          Window current = in;
+                          current.data = const_cast<std::byte*>(from);  // stages do not write their input
+                          for (std::size_t i = 0; i < chain_.size(); ++i) {
+                              const bool last = i + 1 == chain_.size();
+                              const Window result = last ? output_window(item, to)
+                                                         : window_at(between_[i].data(), chain_[i]->type(),
+                                                                     item.spans[i + 1], lanes[i + 1]);
+                              chain_[i]->run(current, result, lanes[i], stream);
+                              current = result;
+                          }
+                      });
+    }
+
+    void write(const Item& item) {
+        {
+            const Timed timed(report_.wait_s);
+            ring_->wait(item.slot);
+        }
+        const Timed timed(report_.write_s);
+        const Window out = output_window(item, ring_->slot(item.slot).out);
+        const Span part = overlap(item.out, wanted_);
+        if (part.count == 0) return;
+        const Lanes lanes = lanes_for(chain_, cuts_.groups[item.group]).back();
+        const Shape& whole = chain_.back()->shape();
+        measure(out, part, lanes, whole, report_.output);
+        if (options_.hash) {
+            Shape written = whole;
+            written.frames = wanted_.count;
+            hash_.add(stats::hash(out, part, wanted_.first, lanes, written));
+        }
+        const Index offset = (part.first - out.span.first) * out.inner * bytes_of(out.type);
+        writer_.write({part.first - wanted_.first, part.count}, lanes, out.data + offset, out.pitch);
+        done_ += part.count * lanes.count();
+        if (options_.progress) options_.progress(done_, wanted_.count * whole.lanes());
+    }
+
+    // Levels of a window's lanes, added to those of the whole array.
+    void measure(const Window& window, Span part, Lanes lanes, const Shape& whole, std::vector<stats::Level>& into) {
+        if (lanes.inner_count == whole.inner) {  // the lanes lie side by side
+            stats::measure(window, part, into.data() + lanes.outer_first * whole.inner);
+            return;
+        }
+        std::vector<stats::Level> levels(static_cast<std::size_t>(lanes.count()));
+        stats::measure(window, part, levels.data());
+        for (Index i = 0; i < lanes.count(); ++i) {
+            const Index o = lanes.outer_first + i / lanes.inner_count, n = lanes.inner_first + i % lanes.inner_count;
+            into[static_cast<std::size_t>(o * whole.inner + n)].add(levels[static_cast<std::size_t>(i)]);
+        }
+    }
+
+    io::Reader& reader_;
+    const Chain& chain_;
+    Span wanted_;
+    io::Writer& writer_;
+    const StreamOptions& options_;
+    Cuts cuts_;
+    std::unique_ptr<memory::Ring> ring_;
+    std::vector<device::Buffer> between_;
+    std::vector<std::byte> carry_;
+    Window carried_;
+    Index next_ = 0, done_ = 0;
+    stats::Hash hash_;
+    StreamReport report_;
+};
+
+}  // namespace
+
+StreamReport run_stream(io::Reader& reader, const Chain& chain, Span wanted, io::Writer& writer,
+                        const StreamOptions& options) {
+    return Run(reader, chain, wanted, writer, options)();
+}
+
+}  // namespace convoy::pipelines

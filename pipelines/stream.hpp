@@ -12,16 +12,15 @@
 #include "core/memory/memory.hpp"
 #include "core/stats/stats.hpp"
 #include "io/format.hpp"
+#include "pipelines/chunks.hpp"
 
 namespace convoy::pipelines {
-
-/// Makes the chain for lanes of the job's input (a pass over a group of channels plans its own).
-using Chain = std::vector<std::unique_ptr<Stage>>;
 
 struct StreamOptions {
     Index chunk_frames = 0;              // output frames a chunk; 0: chosen
     const memory::Mode* memory = nullptr;
     device::Device device;
+    std::size_t chunk_bytes = 8u << 20;  // of input, where the frames are chosen
     std::size_t memory_limit = 160u << 20;  // bytes for rings and intermediate windows
     bool hash = false;                   // of the result, for the report
     std::function<void(Index done, Index total)> progress;  // output samples, from one thread at a time

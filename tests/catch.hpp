@@ -3,6 +3,7 @@
 
 #if CONVOY_CATCH2_VERSION >= 3
 #include <catch2/catch_all.hpp>
+using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif

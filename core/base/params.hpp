@@ -2,6 +2,8 @@
 // declarations. Values are kept as the text that was typed and read through typed getters whose errors name them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -30,13 +32,21 @@ enum class Kind {
 struct Param {
     std::string_view name;
     Kind kind = Kind::text;
-    std::string_view value;    // what help calls the value: "HZ", "N", "FILE"
-    std::string_view help;
+    std::string_view value = {};    // what help calls the value: "HZ", "N", "FILE"
+    std::string_view help = {};
     std::string_view fallback = {};       // default, as text; empty: none
     std::string_view choices = {};        // "same,full,valid"
     std::string_view also = {};           // other spellings, by commas: "n-fft,nperseg"
     bool optional_value = false;          // --db or --db REF
 };
+
+/// Two lists of declarations as one, at compile time.
+template <std::size_t N, std::size_t M>
+constexpr std::array<Param, N + M> joined(const Param (&a)[N], const Param (&b)[M]) {
+    std::array<Param, N + M> all;
+    std::copy(b, b + M, std::copy(a, a + N, all.begin()));
+    return all;
+}
 
 /// Values of declared parameters.
 class Params {

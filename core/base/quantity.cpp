@@ -136,11 +136,9 @@ std::optional<Time> parse_time(std::string_view text) {
                                                      {"m", 60},
                                                      {"h", 3600},
                                                      {"d", 86400}}};
-    if (text.ends_with('n')) {
-        const auto samples = parse_integer(text.substr(0, text.size() - 1));
-        if (!samples) return {};
-        return Time{Time::Unit::samples, static_cast<double>(*samples)};
-    }
+    if (text.ends_with('n'))  // "2min" too, which is no whole number of samples
+        if (const auto samples = parse_integer(text.substr(0, text.size() - 1)))
+            return Time{Time::Unit::samples, static_cast<double>(*samples)};
     if (const auto seconds = scaled(text, suffixes)) return Time{Time::Unit::seconds, *seconds};
     if (const auto seconds = parse_clock(text)) return Time{Time::Unit::seconds, *seconds};
     if (const auto seconds = parse_iso(text)) return Time{Time::Unit::absolute, *seconds};

@@ -1,0 +1,172 @@
+// The command line: CLI11 options made from the commands' declarations. The only file that knows CLI11.
+#include <tbb/global_control.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "app/command.hpp"
+#include "app/log.hpp"
+#include "core/base/error.hpp"
+#include "core/base/version.hpp"
+#include "core/conv1d/conv1d.hpp"
+#include "core/device/device.hpp"
+#include "core/memory/memory.hpp"
+#include "io/format.hpp"
+
+namespace convoy::app {
+
+namespace {
+
+using command::Call;
+using command::Command;
+
+std::string shell_quoted(const std::string& word) {
+    const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                               "0123456789_-+=./:,@%") == std::string::npos;
+    if (plain) return word;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+// The options of one command, and the text that each was given.
+struct Bound {
+    const Command* command;
+    CLI::App* app;
+    std::vector<std::string> inputs;
+    std::vector<Param> declared;
+    std::map<std::string, std::vector<std::string>> texts;  // stable addresses
+};
+
+std::string spellings(const Param& p) {
+    std::string names = "--" + std::string(p.name);
+    if (p.also.empty()) return names;
+    for (const std::string& other : split(p.also, ',')) names = (other.size() == 1 ? "-" : "--") + other + "," + names;
+    return names;
+}
+
+void add_option(Bound& bound, const Param& p, std::string_view group) {
+    auto& text = bound.texts[std::string(p.name)];
+    std::string help(p.help);
+    if (!p.choices.empty() && p.value.size() > 0) help += " [" + std::string(p.choices) + "]";
+    if (!p.fallback.empty()) help += " (default " + std::string(p.fallback) + ")";
+    CLI::Option* option = nullptr;
+    if (p.kind == Kind::flag) {
+        option = bound.app->add_flag_callback(spellings(p), [&text] { text = {""}; }, help);
+    } else {
+        option = bound.app->add_option(spellings(p), text, help);
+        option->expected(p.optional_value ? 0 : 1, 1)->type_name(std::string(p.value));
+        option->take_last();
+    }
+    option->group(std::string(group));
+}
+
+void bind(Bound& bound) {
+    const Command& c = *bound.command;
+    bound.app->footer("Example:\n  " + std::string(c.example));
+    if (!c.inputs.empty()) {
+        auto* inputs = bound.app->add_option(std::string(c.inputs), bound.inputs, "");
+        inputs->required(c.inputs_required)->type_name("");
+    }
+    auto groups = c.groups();
+    groups.push_back({"Everywhere", command::common_params()});
+    for (const auto& [title, params] : groups)
+        for (const Param& p : params) {
+            bound.declared.push_back(p);
+            add_option(bound, p, title);
+        }
+}
+
+Call call_of(const Bound& bound, std::string words) {
+    Call call{bound.inputs, Params(bound.declared), std::move(words)};
+    for (const Param& p : bound.declared) {
+        const auto& text = bound.texts.at(std::string(p.name));
+        const bool bare = text.empty() && bound.app->count("--" + std::string(p.name)) > 0;
+        if (!text.empty()) call.params.set(p.name, text.back());
+        if (bare) call.params.set(p.name, "");
+    }
+    return call;
+}
+
+std::string version_text() {
+    std::string text = "convoy " + std::string(version);
+    const auto list = [](const auto& catalog) {
+        std::string names;
+        for (const auto* member : catalog)
+            if (names.find(member->name) == std::string::npos) names += " " + std::string(member->name);
+        return names;
+    };
+    text += "\nfile formats:" + list(io::catalog());
+    text += "\n1-D strategies:";
+    for (const auto* s : conv1d::catalog()) text += " " + std::string(s->name) + "(" + std::string(name_of(s->backend)) + ")";
+    text += "\nmemory modes:" + list(memory::catalog());
+    return text;
+}
+
+// What CLI11 says, as one line with a hint.
+Error rewritten(const CLI::ParseError& e, const CLI::App& app, const std::vector<Bound*>& bound) {
+    std::string what = e.what();
+    if (const auto end = what.find('\n'); end != std::string::npos) what.resize(end);
+    for (const Bound* b : bound) {
+        if (!b->app->parsed()) continue;
+        const auto at = what.find("--");
+        std::vector<std::string> names;
+        for (const Param& p : b->declared) names.push_back("--" + std::string(p.name));
+        const std::string near = at == std::string::npos ? "" : nearest(what.substr(at), names);
+        const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
+        return usage_error(what, unknown && !near.empty() ? "did you mean " + near + "?"
+                                                          : "see convoy " + std::string(b->command->name) + " --help");
+    }
+    (void)app;
+    return usage_error(what, "see convoy --help");
+}
+
+int run_parsed(const Bound& bound, std::string words) {
+    const Call call = call_of(bound, std::move(words));
+    configure_log(call.params);
+    const Index threads = call.params.integer_if("threads").value_or(device::available_cpus());
+    if (threads < 1 || threads > 4096) throw usage_error("--threads must be from 1 to 4096");
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    return bound.command->run(call);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app("convoy filters long signals: WAV and HDF5 in, HDF5 out, on a GPU where there is one.", "convoy");
+    app.set_version_flag("--version", version_text());
+    app.require_subcommand(1);
+    app.set_help_flag("-h,--help", "print this help and leave");
+    std::vector<std::unique_ptr<Bound>> all;
+    std::vector<Bound*> views;
+    for (const Command* c : command::catalog()) {
+        auto bound = std::make_unique<Bound>();
+        bound->command = c;
+        bound->app = app.add_subcommand(std::string(c->name), std::string(c->summary));
+        bind(*bound);
+        views.push_back(bound.get());
+        all.push_back(std::move(bound));
+    }
+    std::string words = "convoy";
+    for (int i = 1; i < argc; ++i) words += " " + shell_quoted(argv[i]);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        const auto used = app.get_subcommands();
+        std::cout << (used.empty() ? app.help() : used.front()->help());
+        return 0;
+    } catch (const CLI::CallForVersion&) {
+        std::cout << version_text() << "\n";
+        return 0;
+    } catch (const CLI::ParseError& e) {
+        throw rewritten(e, app, views);
+    }
+    for (const Bound* b : views)
+        if (b->app->parsed()) return run_parsed(*b, std::move(words));
+    return 2;
+}
+
+}  // namespace convoy::app

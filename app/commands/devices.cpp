@@ -1,0 +1,86 @@
+// convoy devices: what there is to compute on, and how memory would be used there.
+#include "app/command.hpp"
+#include "app/output.hpp"
+#include "core/device/device.hpp"
+#include "core/memory/memory.hpp"
+
+namespace convoy::command {
+
+namespace {
+
+std::vector<Group> groups() {
+    return {{"Output", app::listing_params()}};
+}
+
+// The class of machine as memory sees it.
+std::string memory_class(const device::Device& d) {
+    const device::Attributes& a = d.attributes;
+    if (d.backend == device::Backend::cpu) return "host memory";
+    if (a.integrated) return "integrated: one memory";
+    if (!a.concurrent_managed_access) return "limited: no managed memory beside a running kernel";
+    if (a.host_page_tables) return "coherent: shares the host's page tables";
+    if (a.pageable_memory_access) return "HMM: reads pageable memory";
+    return "managed memory only";
+}
+
+std::vector<Json> row_of(const device::Device& d) {
+    const device::Attributes& a = d.attributes;
+    const memory::Choice choice = memory::choose("auto", d);
+    const bool gpu = d.backend == device::Backend::cuda;
+    const auto on_gpu = [&](auto value) { return gpu ? Json(value) : Json(); };
+    return {d.id(),
+            a.name,
+            on_gpu(to_text(Index{a.compute_major}) + "." + to_text(Index{a.compute_minor})),
+            gpu ? Json(a.multiprocessors) : Json(device::available_cpus()),
+            a.total_bytes,
+            d.free_bytes(),
+            on_gpu(a.copy_engines),
+            on_gpu(a.concurrent_managed_access),
+            on_gpu(a.pageable_memory_access),
+            on_gpu(a.host_page_tables),
+            on_gpu(a.ecc),
+            a.pcie_generation > 0 ? Json(a.pcie_generation) : Json(),
+            a.pcie_width > 0 ? Json(a.pcie_width) : Json(),
+            on_gpu(a.driver_version),
+            memory_class(d),
+            std::string(choice.mode->name),
+            choice.reason};
+}
+
+int run(const Call& call) {
+    app::Table table{"convoy.devices/1",
+                     {"device", "name", "compute_capability", "processors", "memory_bytes", "free_bytes",
+                      "copy_engines", "concurrent_managed_access", "pageable_memory_access", "host_page_tables", "ecc",
+                      "pcie_generation", "pcie_width", "driver", "memory_class", "auto_memory", "auto_reason"},
+                     {row_of(device::cpu())}};
+    for (const device::Device& gpu : device::gpus()) table.rows.push_back(row_of(gpu));
+    if (call.params.flag("json") || call.params.flag("csv")) {
+        app::print(table, call.params);
+        return 0;
+    }
+    std::string text;
+    for (const auto& row : table.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (row[i].is_null()) continue;
+            const std::string* word = row[i].as_text();
+            const std::string& key = table.columns[i];
+            const std::string shown = key.ends_with("_bytes") ? bytes_text(row[i].number()) : word ? *word : row[i].dump(-1);
+            text += (i == 0 ? shown : "  " + key + std::string(28 - key.size(), ' ') + shown) + "\n";
+        }
+    }
+    if (!device::gpu_remark().empty()) text += "no GPU is used: " + device::gpu_remark() + "\n";
+    app::write_text("-", text);
+    return 0;
+}
+
+}  // namespace
+
+extern constinit const Command devices{"devices",
+                                       "GPUs and CPU, and the memory mode that auto takes on each",
+                                       "",
+                                       false,
+                                       "convoy devices --json",
+                                       groups,
+                                       run};
+
+}  // namespace convoy::command

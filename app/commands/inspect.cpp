@@ -1,0 +1,124 @@
+// convoy inspect: what is in files, and how convoy understands it.
+#include <iostream>
+
+#include "app/command.hpp"
+#include "app/log.hpp"
+#include "app/output.hpp"
+#include "core/base/error.hpp"
+#include "pipelines/options.hpp"
+
+namespace convoy::command {
+
+namespace {
+
+std::vector<Group> groups() {
+    return {{"Input", pipelines::input_params()}, {"Output", app::listing_params()}};
+}
+
+std::string extents(const std::vector<Index>& dims) {
+    std::string text;
+    for (const Index n : dims) text += (text.empty() ? "" : " x ") + to_text(n);
+    return text;
+}
+
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+}
+
+Json describe(const io::Recording& r) {
+    Json j;
+    j["path"] = r.path;
+    j["dataset"] = text_or_null(r.dataset);
+    j["format"] = r.format;
+    Json dims = Json::array(), chunk = Json::array(), gaps = Json::array();
+    for (const Index n : r.dims) dims.push(n);
+    for (const Index n : r.chunk) chunk.push(n);
+    for (const io::Gap& g : r.gaps) {
+        Json gap;
+        gap["at_frame"] = g.at;
+        gap["seconds"] = g.seconds;
+        gaps.push(std::move(gap));
+    }
+    j["shape"] = std::move(dims);
+    j["type"] = r.stored_type;
+    j["complex"] = r.complex;
+    j["chunk"] = r.chunk.empty() ? Json() : std::move(chunk);
+    j["time_axis"] = r.time_axis;
+    j["time_axis_source"] = text_or_null(r.time_axis_source);
+    j["sampling_rate"] = r.rate ? Json(*r.rate) : Json();
+    j["sampling_rate_source"] = text_or_null(r.rate ? r.rate_source : "looked for: " + r.rate_looked_for);
+    j["start_time"] = r.start_time ? Json(*r.start_time) : Json();
+    j["start_time_source"] = text_or_null(r.start_time_source);
+    j["duration"] = r.rate ? Json(static_cast<double>(r.shape.frames) / *r.rate) : Json();
+    j["scaled"] = !r.scaling.trivial();
+    j["gaps"] = std::move(gaps);
+    j["bytes"] = r.file_bytes;
+    j["modified"] = text_or_null(r.modified);
+    return j;
+}
+
+void print_text(const io::Recording& r) {
+    std::string text = r.label() + "\n";
+    const auto line = [&](std::string_view key, const std::string& value) {
+        text += "  " + std::string(key) + std::string(key.size() < 14 ? 14 - key.size() : 1, ' ') + value + "\n";
+    };
+    line("format", r.format + ", " + bytes_text(static_cast<double>(r.file_bytes)));
+    line("samples", extents(r.dims) + ", " + r.stored_type + (r.complex ? ", complex" : ""));
+    line("stored as", r.chunk.empty() ? "contiguous" : "chunks of " + extents(r.chunk));
+    line("time axis", to_text(Index{r.time_axis}) + (r.time_axis_source.empty() ? "" : " (" + r.time_axis_source + ")"));
+    line("rate", r.rate ? to_text(*r.rate) + " Hz (" + r.rate_source + ")" : "not found; looked for " + r.rate_looked_for);
+    if (r.rate) line("duration", to_text(static_cast<double>(r.shape.frames) / *r.rate) + " s");
+    if (r.start_time) line("start", *r.start_time + " (" + r.start_time_source + ")");
+    if (!r.scaling.trivial()) line("scaling", "applied (--raw leaves the values as stored)");
+    for (const io::Gap& g : r.gaps) line("gap", "before frame " + to_text(g.at) + ": " + to_text(g.seconds) + " s");
+    std::cout << text;
+}
+
+int run(const Call& call) {
+    io::OpenOptions options = pipelines::open_options(call.params);
+    if (!call.params.given("gaps")) options.gaps = "ignore";  // shown, not refused
+    Json files = Json::array();
+    app::Table csv{"convoy.inspect/1", {}, {}};
+    int status = 0;
+    for (const std::string& input : call.inputs) {
+        try {
+            const auto reader = io::open(input, options);
+            const Json j = describe(reader->recording());
+            if (call.params.flag("json")) {
+                files.push(j);
+            } else if (call.params.flag("csv")) {
+                auto& row = csv.rows.emplace_back();
+                csv.columns.clear();
+                for (const auto& [key, value] : *j.as_object()) {
+                    csv.columns.push_back(key);
+                    row.push_back(value);
+                }
+            } else {
+                print_text(reader->recording());
+            }
+        } catch (const Error& error) {
+            if (call.inputs.size() == 1) throw;
+            app::log_error(error.what());
+            status = 3;
+        }
+    }
+    Json whole;
+    whole["schema"] = "convoy.inspect/1";
+    whole["files"] = std::move(files);
+    if (call.params.flag("json")) app::write_text("-", whole.dump() + "\n");
+    if (call.params.flag("csv")) app::print(csv, call.params);
+    if (call.params.given("report")) app::write_report(call.params, whole);
+    return status;
+}
+
+}  // namespace
+
+extern constinit const Command inspect{"inspect",
+                                       "what is in a file: datasets, shape, rate, time axis, start, gaps",
+                                       "INPUT...",
+                                       true,
+                                       "convoy inspect recording.h5 --json",
+                                       groups,
+                                       run};
+
+}  // namespace convoy::command

@@ -1,0 +1,17 @@
+// Commands that run one step on inputs: filter, spectrogram, conv2d.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "app/command.hpp"
+
+namespace convoy::app {
+
+/// The step's own parameters under `title`, and those of inputs, outputs and execution.
+std::vector<command::Group> step_groups(std::string_view step, std::string_view title);
+
+/// Runs the step on the call's input; returns the exit status.
+int run_step(std::string_view step, const command::Call& call);
+
+}  // namespace convoy::app

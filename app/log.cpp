@@ -1,0 +1,88 @@
+// Messages through spdlog (known to this file only), as `convoy: LEVEL: text`.
+#include "app/log.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "core/base/error.hpp"
+
+namespace convoy::app {
+
+namespace {
+
+std::shared_ptr<spdlog::logger> logger() {
+    static const auto made = [] {
+        auto l = spdlog::stderr_logger_mt("convoy");
+        l->set_pattern("convoy: %l: %v");
+        l->set_level(spdlog::level::warn);
+        return l;
+    }();
+    return made;
+}
+
+bool on_terminal() {
+    return isatty(STDERR_FILENO) == 1;
+}
+
+}  // namespace
+
+void configure_log(const Params& params) {
+    const std::string level = params.text("log-level");
+    logger()->set_level(level == "debug"  ? spdlog::level::debug
+                        : level == "info" ? spdlog::level::info
+                        : level == "error" ? spdlog::level::err
+                                           : spdlog::level::warn);
+    on_warning([](const std::string& where, const std::string& text) {
+        logger()->warn("{}{}{}", where, where.empty() ? "" : ": ", text);
+    });
+}
+
+void log_error(const std::string& text) {
+    logger()->error("{}", text);
+}
+
+void log_info(const std::string& text) {
+    logger()->info("{}", text);
+}
+
+struct Progress::State {
+    using Clock = std::chrono::steady_clock;
+    std::string label;
+    bool shown = false;
+    Clock::time_point start = Clock::now(), last = start;
+
+    void show(Index done, Index total) {
+        const auto now = Clock::now();
+        if (total <= 0 || now - last < std::chrono::milliseconds(100)) return;
+        last = now;
+        shown = true;
+        const double seconds = std::chrono::duration<double>(now - start).count();
+        const double part = static_cast<double>(done) / static_cast<double>(total);
+        constexpr int width = 24;
+        std::string bar(static_cast<std::size_t>(part * width), '#');
+        bar.resize(width, '.');
+        std::fprintf(stderr, "\r%s [%s] %3.0f %%  %.1f Msamples/s  %.0f s left \033[K", label.c_str(), bar.c_str(),
+                     part * 100, static_cast<double>(done) / seconds * 1e-6, seconds * (1 - part) / part);
+    }
+};
+
+Progress::Progress(const Params& params, std::string label) {
+    if (params.flag("quiet") || !on_terminal()) return;
+    state_ = std::make_unique<State>();
+    state_->label = std::move(label);
+}
+
+Progress::~Progress() {
+    if (state_ && state_->shown) std::fprintf(stderr, "\r\033[K");
+}
+
+std::function<void(Index, Index)> Progress::callback() {
+    if (!state_) return {};
+    return [state = state_.get()](Index done, Index total) { state->show(done, total); };
+}
+
+}  // namespace convoy::app

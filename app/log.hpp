@@ -1,0 +1,32 @@
+// What goes to standard error: messages by level, and a progress line.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/base/params.hpp"
+
+namespace convoy::app {
+
+/// Sets the level from --log-level and --quiet, and takes over warnings.
+void configure_log(const Params& params);
+
+void log_error(const std::string& text);
+void log_info(const std::string& text);
+
+/// Shows how far the work is, with rate and time left: only on a terminal, and not with --quiet. Erased when destroyed.
+class Progress {
+  public:
+    Progress(const Params& params, std::string label);
+    Progress(const Progress&) = delete;
+    ~Progress();
+    /// The function to call with samples done and all samples.
+    std::function<void(Index, Index)> callback();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace convoy::app

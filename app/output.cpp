@@ -1,0 +1,114 @@
+#include "app/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "core/base/error.hpp"
+
+namespace convoy::app {
+
+namespace {
+
+constexpr Param listing[] = {
+    {.name = "json", .kind = Kind::flag, .help = "print JSON"},
+    {.name = "csv", .kind = Kind::flag, .help = "print CSV"},
+};
+
+std::string cell_text(const Json& value) {
+    if (value.is_null()) return "";
+    if (const std::string* text = value.as_text()) return *text;
+    return value.dump(-1);
+}
+
+std::string csv_cell(const Json& value) {
+    const std::string text = cell_text(value);
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string as_csv(const Table& table) {
+    std::string text;
+    const auto line = [&](const auto& cells, auto print) {
+        for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + print(cells[i]);
+        text += "\n";
+    };
+    line(table.columns, [](const std::string& name) { return csv_cell(name); });
+    for (const auto& row : table.rows) line(row, csv_cell);
+    return text;
+}
+
+std::string as_json(const Table& table) {
+    Json rows = Json::array();
+    for (const auto& row : table.rows) {
+        Json object = Json::object();
+        for (std::size_t i = 0; i < table.columns.size(); ++i) object[table.columns[i]] = row[i];
+        rows.push(std::move(object));
+    }
+    Json whole;
+    whole["schema"] = table.schema;
+    whole["rows"] = std::move(rows);
+    return whole.dump() + "\n";
+}
+
+// Numbers in a table are for people: five figures.
+std::string short_text(const Json& value) {
+    if (const auto* number = std::get_if<double>(&value.variant())) {
+        char text[40];
+        std::snprintf(text, sizeof text, "%.5g", *number);
+        return text;
+    }
+    return cell_text(value);
+}
+
+std::string as_text(const Table& table) {
+    std::vector<std::vector<std::string>> cells{table.columns};
+    for (const auto& row : table.rows) {
+        auto& line = cells.emplace_back();
+        for (const Json& value : row) line.push_back(value.is_null() ? "-" : short_text(value));
+    }
+    std::vector<std::size_t> widths(table.columns.size(), 0);
+    for (const auto& line : cells)
+        for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    std::string text;
+    for (const auto& line : cells) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            text += line[i];
+            if (i + 1 < line.size()) text += std::string(widths[i] - line[i].size() + 2, ' ');
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::span<const Param> listing_params() {
+    return listing;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+    if (path == "-") {
+        std::cout << text << std::flush;
+        if (!std::cout) throw failed("standard output", "cannot be written: " + system_error_text(errno));
+        return;
+    }
+    std::ofstream out(path, std::ios::binary);
+    out << text << std::flush;
+    if (!out) throw failed(path, "cannot be written: " + system_error_text(errno));
+}
+
+void write_report(const Params& params, const Json& report) {
+    if (params.given("report")) write_text(params.text("report"), report.dump() + "\n");
+}
+
+void print(const Table& table, const Params& params) {
+    const std::string text = params.flag("json") ? as_json(table) : params.flag("csv") ? as_csv(table) : as_text(table);
+    write_text("-", text);
+}
+
+}  // namespace convoy::app

@@ -1,0 +1,29 @@
+// What commands print: reports to files or standard output, tables as text, CSV or JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/params.hpp"
+#include "pipelines/json.hpp"
+
+namespace convoy::app {
+
+/// Writes a report where --report says (nowhere without it).
+void write_report(const Params& params, const Json& report);
+
+/// Rows of named values: printed as an aligned table, or as --json or --csv ask.
+struct Table {
+    std::string schema;  // "convoy.devices/1"
+    std::vector<std::string> columns;
+    std::vector<std::vector<Json>> rows;
+};
+void print(const Table& table, const Params& params);
+
+/// --json and --csv, for the commands that list things.
+std::span<const Param> listing_params();
+
+/// Writes text to a file, or to standard output for "-". Error where it cannot be written.
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace convoy::app

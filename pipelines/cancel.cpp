@@ -1,0 +1,31 @@
+#include "pipelines/cancel.hpp"
+
+#include <csignal>
+
+#include <atomic>
+
+namespace convoy::pipelines {
+
+namespace {
+std::atomic<int> received{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+}  // namespace
+
+void catch_signals() {
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { received = signal; };
+    sigemptyset(&action.sa_mask);
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), not a crash
+}
+
+int signal_received() {
+    return received;
+}
+
+void check_cancelled() {
+    if (const int signal = received; signal != 0) throw Cancelled(signal);
+}
+
+}  // namespace convoy::pipelines

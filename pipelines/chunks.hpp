@@ -1,0 +1,55 @@
+// How a stream is cut: chunks along the frames, groups of lanes, and the bytes that follow. Pure arithmetic: nothing is
+// opened or allocated, so that a plan can be shown without touching anything.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "core/base/stage.hpp"
+#include "io/format.hpp"
+
+namespace convoy::pipelines {
+
+using Chain = std::vector<std::unique_ptr<Stage>>;
+
+/// What the cutting depends on, beside the chain.
+struct CutRequest {
+    Span wanted;                         // output frames to be written
+    Index chunk_frames = 0;              // output frames a chunk; 0: chosen
+    std::size_t chunk_bytes = 8u << 20;  // of input, where the frames are chosen
+    std::size_t memory_limit = 160u << 20;
+    int slots = 3;
+    Index row_alignment = 1;             // outer rows that belong together (an HDF5 chunk's)
+    bool one_pass = false;               // all lanes at once: ordered writers and sequential readers
+};
+
+/// A stream's geometry.
+struct Cuts {
+    Index block = 1;                 // of the last stage
+    Span computed;                   // output frames computed: wanted, widened to whole blocks
+    Index chunk_frames = 0;          // a multiple of block
+    std::vector<Lanes> groups;       // of input lanes, one pass each
+    std::vector<Index> frames;       // capacity of each stage's input window; frames[0]: the ring's
+    std::size_t in_bytes = 0;        // of a slot
+    std::size_t out_bytes = 0;
+    std::vector<std::size_t> between_bytes;  // of the windows between stages
+    int slots = 3;
+
+    Index chunks() const { return (computed.count + chunk_frames - 1) / chunk_frames; }
+    /// Output frames of chunk k.
+    Span chunk(Index k) const;
+    std::size_t total_bytes() const;
+};
+
+/// Cuts the work. `input` is the shape and type of what the reader delivers.
+Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request);
+
+/// Spans of every stage's input for output frames `out`, first stage first: spans[i] is what stage i reads, widened to
+/// whole blocks of the stage before it.
+std::vector<Span> spans_for(const Chain& chain, Span out);
+
+/// Lanes of every stage's input and, last, of the result, for input lanes `group`.
+std::vector<Lanes> lanes_for(const Chain& chain, Lanes group);
+
+}  // namespace convoy::pipelines

@@ -1,0 +1,42 @@
+// The description of what flows between steps.
+#include "core/base/error.hpp"
+#include "pipelines/step.hpp"
+
+namespace convoy::pipelines {
+
+double Flow::rate_for(std::string_view step) const {
+    if (rate) return *rate;
+    throw usage_error(std::string(step) + " needs the sample rate, and none was found" +
+                          (rate_looked_for.empty() ? "" : " (looked for: " + rate_looked_for + ")"),
+                      "give --rate HZ", label);
+}
+
+Flow flow_of(const io::Recording& r) {
+    Flow f;
+    f.label = r.label();
+    f.dataset = r.dataset.empty() ? "/audio" : r.dataset;
+    f.dims = r.dims;
+    f.time_axis = r.time_axis;
+    f.shape = r.shape;
+    f.type = r.type;
+    f.complex = r.complex;
+    f.wide = r.wide;
+    f.scaling = r.scaling;
+    f.rate = r.rate;
+    f.rate_looked_for = r.rate_looked_for;
+    for (int axis = 0; axis < static_cast<int>(r.dims.size()); ++axis) {
+        io::Axis a;
+        if (axis == r.time_axis) {
+            a.name = "time";
+            a.units = r.rate ? "s" : "sample";
+            a.step = r.rate ? 1 / *r.rate : 1;
+        } else {
+            a.name = r.dims.size() == 2 ? "channel" : "axis_" + std::to_string(axis);
+            for (const Index channel : r.selected) a.values.push_back(static_cast<double>(channel));
+        }
+        f.axes.push_back(std::move(a));
+    }
+    return f;
+}
+
+}  // namespace convoy::pipelines

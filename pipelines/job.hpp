@@ -1,0 +1,81 @@
+// A job: one input, a list of steps, one output. Prepared (everything checked and planned, nothing written), then run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipelines/json.hpp"
+#include "pipelines/options.hpp"
+#include "pipelines/step.hpp"
+#include "pipelines/stream.hpp"
+
+namespace convoy::pipelines {
+
+/// A step with its values.
+struct StepCall {
+    const Step* step;
+    Params params;
+};
+
+struct JobRequest {
+    std::string input;    // path or file.h5:/dataset
+    std::string output;   // path; "null": computed and thrown away
+    Params options;       // of input_params, output_params and execution_params
+    std::vector<StepCall> steps;
+    std::string command;  // the command line, for /convoy
+    bool hash = false;
+    std::function<void(Index done, Index total)> progress;
+};
+
+/// A step as planned.
+struct StepReport {
+    std::string name, strategy, reason;
+    std::vector<std::pair<std::string, std::string>> notes;
+    Stage::Facts facts;
+    Shape shape;  // of its result
+    SampleType type = SampleType::float32;
+};
+
+struct JobReport {
+    std::string command;
+    io::Recording input;
+    std::string output, out_dataset;
+    std::vector<Index> out_dims;
+    std::string out_type;
+    Index out_first = 0;                  // of the whole result's frames, where only a part was written
+    std::optional<double> out_rate;
+    std::vector<StepReport> steps;
+    std::string device, device_name, device_remark;
+    std::string memory_asked, memory, memory_reason;
+    Index lanes_per_channel = 1;          // 2 for complex samples
+    StreamReport stream;
+    Index clipped = 0;
+    double open_s = 0, plan_s = 0, finish_s = 0, total_s = 0;
+    std::vector<std::string> warnings;
+};
+
+/// A checked and planned job: the input is open, nothing has been written.
+class Job {
+  public:
+    explicit Job(JobRequest request);
+    Job(Job&&) noexcept;
+    ~Job();
+    /// What is known before the work: shapes, strategies, memory mode, geometry.
+    const JobReport& planned() const;
+    const Cuts& cuts() const;
+    const io::OutputSpec& spec() const;
+    const io::Recording& recording() const;
+    /// Does the work and writes the output.
+    JobReport run();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The report as JSON, schema convoy.report/1.
+Json to_json(const JobReport& report);
+
+}  // namespace convoy::pipelines

@@ -1,0 +1,146 @@
+// A job's report as JSON, schema convoy.report/1.
+#include "core/base/version.hpp"
+#include "pipelines/job.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+Json numbers(const std::vector<Index>& values) {
+    Json list = Json::array();
+    for (const Index v : values) list.push(v);
+    return list;
+}
+
+Json or_null(const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+}
+
+// Levels of lanes as those of `channels` channels: lane i belongs to channel i / lanes_each when lanes of a channel
+// are neighbours (complex parts, frequencies of a spectrogram).
+Json levels(const std::vector<stats::Level>& lanes, Index lanes_each) {
+    Json list = Json::array();
+    for (std::size_t at = 0; at < lanes.size(); at += static_cast<std::size_t>(lanes_each)) {
+        stats::Level sum;
+        for (std::size_t i = at; i < at + static_cast<std::size_t>(lanes_each); ++i) sum.add(lanes[i]);
+        Json level;
+        level["peak"] = sum.finite > 0 ? Json(sum.peak) : Json();
+        level["rms"] = sum.finite > 0 ? Json(sum.rms()) : Json();
+        level["nan"] = sum.nan;
+        level["inf"] = sum.inf;
+        level["over_range"] = sum.over;
+        list.push(std::move(level));
+    }
+    return list;
+}
+
+Json input_json(const JobReport& report) {
+    const io::Recording& in = report.input;
+    Json j;
+    j["path"] = in.path;
+    j["dataset"] = in.dataset.empty() ? Json() : Json(in.dataset);
+    j["format"] = in.format;
+    j["dims"] = numbers(in.dims);
+    j["time_axis"] = in.time_axis;
+    j["type"] = in.stored_type;
+    j["sampling_rate"] = or_null(in.rate);
+    j["sampling_rate_source"] = in.rate_source.empty() ? Json() : Json(in.rate_source);
+    j["start_time"] = in.start_time ? Json(*in.start_time) : Json();
+    j["bytes"] = in.file_bytes;
+    j["modified"] = in.modified;
+    return j;
+}
+
+Json steps_json(const JobReport& report) {
+    Json list = Json::array();
+    for (const StepReport& step : report.steps) {
+        Json j;
+        j["step"] = step.name;
+        j["strategy"] = step.strategy.empty() ? Json() : Json(step.strategy);
+        j["strategy_reason"] = step.reason.empty() ? Json() : Json(step.reason);
+        for (const auto& [key, value] : step.notes) {
+            const auto number = parse_number(value);
+            j[key] = number ? Json(*number) : Json(value);
+        }
+        for (const auto& [key, value] : step.facts) j[key] = value;
+        list.push(std::move(j));
+    }
+    return list;
+}
+
+Json time_json(const JobReport& report) {
+    const StreamReport& s = report.stream;
+    Json j;
+    j["total"] = report.total_s;
+    j["setup"] = report.open_s + report.plan_s + s.setup_s;
+    j["reading"] = s.read_s;
+    j["computing"] = s.compute_s;
+    j["writing"] = s.write_s;
+    j["waiting"] = s.wait_s;
+    j["finishing"] = report.finish_s;
+    j["host_to_device"] = s.traffic.h2d_s > 0 ? Json(s.traffic.h2d_s) : Json();
+    j["kernel"] = s.traffic.kernel_s > 0 ? Json(s.traffic.kernel_s) : Json();
+    j["device_to_host"] = s.traffic.d2h_s > 0 ? Json(s.traffic.d2h_s) : Json();
+    return j;
+}
+
+Json memory_json(const JobReport& report) {
+    Json j;
+    j["asked"] = report.memory_asked;
+    j["in_effect"] = report.memory;
+    j["reason"] = report.memory_reason;
+    j["slots"] = report.stream.slots;
+    j["host_bytes"] = report.stream.footprint.host;
+    j["pinned_bytes"] = report.stream.footprint.pinned;
+    j["managed_bytes"] = report.stream.footprint.managed;
+    j["device_bytes"] = report.stream.footprint.device;
+    j["bytes_to_device"] = report.stream.traffic.bytes_h2d;
+    j["bytes_to_host"] = report.stream.traffic.bytes_d2h;
+    return j;
+}
+
+}  // namespace
+
+Json to_json(const JobReport& report) {
+    const StreamReport& s = report.stream;
+    Json j;
+    j["schema"] = "convoy.report/1";
+    j["version"] = version;
+    j["command"] = report.command;
+    j["input"] = input_json(report);
+    Json out;
+    out["path"] = report.output;
+    out["dataset"] = report.out_dataset.empty() ? Json() : Json(report.out_dataset);
+    out["dims"] = numbers(report.out_dims);
+    out["type"] = report.out_type;
+    out["first_frame"] = report.out_first;
+    out["sampling_rate"] = or_null(report.out_rate);
+    out["hash"] = s.hash.empty() ? Json() : Json(s.hash);
+    out["clipped"] = report.clipped;
+    j["output"] = std::move(out);
+    j["steps"] = steps_json(report);
+    Json device;
+    device["id"] = report.device;
+    device["name"] = report.device_name;
+    device["remark"] = report.device_remark.empty() ? Json() : Json(report.device_remark);
+    j["device"] = std::move(device);
+    j["memory"] = memory_json(report);
+    Json chunk;
+    chunk["frames"] = s.chunk_frames;
+    chunk["count"] = s.chunks;
+    chunk["passes"] = s.passes;
+    j["chunk"] = std::move(chunk);
+    j["seconds"] = time_json(report);
+    const double samples = static_cast<double>(report.input.shape.samples());
+    j["samples_per_second"] = report.total_s > 0 ? Json(samples / report.total_s) : Json();
+    const Index channels = std::max<Index>(1, report.input.shape.lanes() / report.lanes_per_channel);
+    const bool counted = is_float(report.input.type);  // integers have no NaN to count on the way in
+    j["input_levels"] = counted ? levels(s.input, report.lanes_per_channel) : Json();
+    j["output_levels"] = levels(s.output, std::max<Index>(1, static_cast<Index>(s.output.size()) / channels));
+    Json warnings = Json::array();
+    for (const std::string& line : report.warnings) warnings.push(line);
+    j["warnings"] = std::move(warnings);
+    return j;
+}
+
+}  // namespace convoy::pipelines

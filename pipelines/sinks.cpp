@@ -1,0 +1,75 @@
+#include "pipelines/sinks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace convoy::pipelines {
+
+namespace {
+
+class NullWriter : public io::Writer {
+  public:
+    void write(Span, Lanes, const std::byte*, Index) override {}
+    void finish() override {}
+};
+
+class ConvertingWriter : public io::Writer {
+  public:
+    ConvertingWriter(std::unique_ptr<io::Writer> inner, SampleType from, SampleType to, double scale)
+        : inner_(std::move(inner)), from_(from), to_(to), scale_(scale) {}
+
+    bool ordered() const override { return inner_->ordered(); }
+    void finish() override { inner_->finish(); }
+    Index clipped() const override { return clipped_ + inner_->clipped(); }
+
+    void write(Span span, Lanes lanes, const std::byte* src, Index pitch) override {
+        const Index row = span.count * lanes.inner_count;
+        converted_.resize(static_cast<std::size_t>(lanes.outer_count * row * bytes_of(to_)));
+        dispatch(from_, [&](auto source) {
+            dispatch(to_, [&](auto target) {
+                using S = decltype(source);
+                using T = decltype(target);
+                for (Index o = 0; o < lanes.outer_count; ++o) {
+                    const S* in = reinterpret_cast<const S*>(src) + o * pitch * lanes.inner_count;
+                    T* out = reinterpret_cast<T*>(converted_.data()) + o * row;
+                    for (Index i = 0; i < row; ++i) out[i] = convert<T>(static_cast<double>(in[i]));
+                }
+            });
+        });
+        inner_->write(span, lanes, converted_.data(), span.count);
+    }
+
+  private:
+    template <class T>
+    T convert(double value) {
+        if constexpr (std::is_floating_point_v<T>) {
+            return static_cast<T>(value / scale_);
+        } else {
+            constexpr double low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+            const double scaled = std::nearbyint(value / scale_);
+            if (!(scaled >= low && scaled <= high)) ++clipped_;
+            return std::isnan(scaled) ? T{0} : static_cast<T>(std::clamp(scaled, low, high));
+        }
+    }
+
+    std::unique_ptr<io::Writer> inner_;
+    SampleType from_, to_;
+    double scale_;
+    Index clipped_ = 0;
+    std::vector<std::byte> converted_;
+};
+
+}  // namespace
+
+std::unique_ptr<io::Writer> null_writer() {
+    return std::make_unique<NullWriter>();
+}
+
+std::unique_ptr<io::Writer> converting_writer(std::unique_ptr<io::Writer> inner, SampleType from, SampleType to,
+                                              double scale) {
+    return std::make_unique<ConvertingWriter>(std::move(inner), from, to, scale);
+}
+
+}  // namespace convoy::pipelines

@@ -1,0 +1,55 @@
+#include "pipelines/steps/design_params.hpp"
+
+#include "core/base/error.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+constexpr std::pair<std::string_view, design::Band> bands[] = {{"lowpass", design::Band::lowpass},
+                                                               {"highpass", design::Band::highpass},
+                                                               {"bandpass", design::Band::bandpass},
+                                                               {"bandstop", design::Band::bandstop}};
+
+}  // namespace
+
+bool names_band(const Params& p) {
+    for (const auto& [name, band] : bands)
+        if (p.given(name)) return true;
+    return false;
+}
+
+design::Filter design_filter(const Params& p, double rate) {
+    design::Request request;
+    int given = 0;
+    for (const auto& [name, band] : bands) {
+        if (!p.given(name)) continue;
+        ++given;
+        request.band = band;
+        request.cutoffs = p.numbers(name);
+        const std::size_t wanted = band == design::Band::bandpass || band == design::Band::bandstop ? 2 : 1;
+        if (request.cutoffs.size() != wanted)
+            throw usage_error(p.spelled(name) + " takes " + (wanted == 2 ? "two frequencies: LO,HI" : "one frequency"));
+    }
+    if (given != 1) throw usage_error("give one of --lowpass, --highpass, --bandpass and --bandstop");
+    if (p.given("numtaps") && p.given("transition"))
+        throw usage_error("--numtaps and --transition exclude each other", "give one of them");
+    request.rate = rate;
+    if (const auto n = p.integer_if("numtaps")) request.numtaps = *n;
+    request.transition = p.number_if("transition");
+    request.atten_db = p.number("atten-db");
+    request.window = p.text("window");
+    return design::windowed_sinc(request);
+}
+
+std::vector<std::pair<std::string, std::string>> design_notes(const Params& p, const design::Filter& filter) {
+    std::vector<std::pair<std::string, std::string>> notes;
+    for (const auto& [name, band] : bands)
+        if (p.given(name)) notes.emplace_back(std::string(name), p.text(name));
+    notes.emplace_back("window", filter.window);
+    notes.emplace_back("transition_hz", to_text(filter.transition));
+    if (filter.lengthened) notes.emplace_back("lengthened", "by 1: this band needs an odd number of taps");
+    return notes;
+}
+
+}  // namespace convoy::pipelines

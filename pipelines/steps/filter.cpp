@@ -1,0 +1,170 @@
+// The step `filter`: taps from a file or designed, convolved along time, every Nth output kept.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/conv1d/conv1d.hpp"
+#include "core/design/design.hpp"
+#include "io/taps.hpp"
+#include "pipelines/step.hpp"
+#include "pipelines/steps/design_params.hpp"
+
+namespace convoy::step {
+
+namespace {
+
+using pipelines::Execution;
+using pipelines::Flow;
+using pipelines::Planned;
+
+constexpr Param own_params[] = {
+    {.name = "taps", .value = "FILE", .help = "taps from text, .npy, .wav or file.h5:/path; - is standard input"},
+    {.name = "mode", .kind = Kind::choice, .value = "MODE", .help = "length and place of the output",
+     .fallback = "same", .choices = "same,full,valid"},
+    {.name = "padding", .kind = Kind::choice, .value = "WHAT", .help = "what lies beyond the ends (default zero)",
+     .choices = "zero,reflect,edge,odd"},
+    {.name = "zero-phase", .kind = Kind::flag,
+     .help = "forward and backward, as scipy.signal.filtfilt: no delay, twice the attenuation"},
+    {.name = "decimate", .kind = Kind::integer, .value = "N",
+     .help = "keep every Nth output (low-passes if no filter is given)"},
+    {.name = "no-antialias", .kind = Kind::flag, .help = "with --decimate and no filter: only drop samples"},
+    {.name = "corners", .kind = Kind::number, .value = "N", .help = "of IIR filters, which are not here"},
+    {.name = "order", .kind = Kind::number, .value = "N", .help = "of IIR filters, which are not here"},
+};
+constexpr auto params = joined(pipelines::design_params, own_params);
+
+// The taps forward, then backward: their autocorrelation, 2 M - 1 long. scipy.signal.filtfilt gives the same, since its
+// extension by 3 M is longer than what the result uses of it, M - 1 at each end.
+std::vector<double> forward_and_backward(const std::vector<double>& taps) {
+    const std::size_t m = taps.size();
+    std::vector<double> both(2 * m - 1, 0.0);
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < m; ++j) both[m - 1 + i - j] += taps[i] * taps[j];
+    return both;
+}
+
+struct Taps {
+    std::vector<double> values;
+    std::vector<std::pair<std::string, std::string>> notes;
+    bool for_decimation = false;  // designed for it: needs no warning
+};
+
+Taps given_or_designed(const Params& p, const Flow& flow, Index decimate) {
+    const bool designed = pipelines::names_band(p);
+    if (p.given("taps")) {
+        if (designed) throw usage_error("--taps and a band exclude each other", "give one of them");
+        return {io::read_taps(p.text("taps")), {{"taps", p.text("taps")}}, false};
+    }
+    if (designed) {
+        const design::Filter f = pipelines::design_filter(p, flow.rate_for("a filter by frequency"));
+        return {f.taps, pipelines::design_notes(p, f), false};
+    }
+    if (decimate > 1) {
+        if (p.flag("no-antialias")) return {{1.0}, {{"anti_alias", "none"}}, true};
+        return {design::decimation_lowpass(decimate), {{"anti_alias", "as scipy.signal.decimate, ftype fir"}}, true};
+    }
+    throw usage_error("no filter is given",
+                      "give --taps FILE, --lowpass HZ, --highpass HZ, --bandpass LO,HI or --bandstop LO,HI");
+}
+
+// A filter that passes what the new rate cannot hold makes false tones.
+void warn_of_aliasing(const Taps& taps, Index decimate, const Flow& flow) {
+    if (decimate == 1 || taps.for_decimation) return;
+    constexpr int points = 512;
+    constexpr double visible_db = -40;
+    const double nyquist = 0.5 / static_cast<double>(decimate);  // the new one, at a rate of 1
+    std::vector<double> frequencies;
+    for (int i = 0; i <= points; ++i) frequencies.push_back(nyquist + (0.5 - nyquist) * i / points);
+    const auto level = design::response_db(taps.values, frequencies, 1.0);
+    // The first tenth above the new Nyquist frequency is a usual transition; what is loud beyond it leaks.
+    const double leak = *std::max_element(level.begin() + points / 10, level.end());
+    if (leak > visible_db)
+        warn(flow.label, "the filter passes " + to_text(std::round(leak * 10) / 10) +
+                             " dB above the new Nyquist frequency: what is there will alias");
+}
+
+conv1d::Padding padding_of(const Params& p, bool zero_phase) {
+    const std::string name = p.text("padding");
+    if (name == "reflect") return conv1d::Padding::reflect;
+    if (name == "edge") return conv1d::Padding::edge;
+    if (name == "odd" || (name.empty() && zero_phase)) return conv1d::Padding::odd;
+    return conv1d::Padding::zero;
+}
+
+void make_zero_phase(const Params& p, const Flow& flow, Taps& taps) {
+    if (p.text("mode") != "same") throw usage_error("--zero-phase goes with --mode same only");
+    const auto m = static_cast<Index>(taps.values.size());
+    if (!p.given("padding") && flow.shape.frames <= 3 * m)
+        throw usage_error("--zero-phase extends the signal by 3 times the filter's " + to_text(m) +
+                              " taps, and it has only " + to_text(flow.shape.frames) + " samples",
+                          "use a shorter filter, or give --padding", flow.label);
+    taps.values = forward_and_backward(taps.values);
+    taps.notes.emplace_back("zero_phase", "forward and backward");
+}
+
+conv1d::Problem problem_of(const Params& p, const Flow& flow, const Execution& execution, const Taps& taps) {
+    conv1d::Problem problem;
+    const std::string mode = p.text("mode");
+    problem.taps = taps.values;
+    problem.mode = mode == "full" ? conv1d::Mode::full : mode == "valid" ? conv1d::Mode::valid : conv1d::Mode::same;
+    problem.padding = padding_of(p, p.flag("zero-phase"));
+    problem.decimate = p.given("decimate") ? p.integer("decimate") : 1;
+    problem.shape = flow.shape;
+    problem.in = flow.type;
+    problem.complex = flow.complex;
+    problem.scaling = flow.scaling;
+    const bool wide = execution.dtype.empty() ? flow.wide || flow.type == SampleType::float64
+                                              : execution.dtype == "float64";
+    problem.arithmetic = wide ? SampleType::float64 : SampleType::float32;
+    conv1d::check(problem);
+    return problem;
+}
+
+// What flows out: as many lanes, other frames. An output of `full` or `valid` has the time of its twin in `same`.
+void flow_out(Flow& flow, const conv1d::Problem& problem) {
+    const Index shift = problem.offset() - (static_cast<Index>(problem.taps.size()) - 1) / 2;
+    flow.time_first += shift * flow.time_step;
+    io::Axis& time = flow.axes[static_cast<std::size_t>(flow.time_axis)];
+    time.first += static_cast<double>(shift) * time.step;
+    time.step *= static_cast<double>(problem.decimate);
+    flow.time_step *= problem.decimate;
+    if (flow.rate) *flow.rate /= static_cast<double>(problem.decimate);
+    flow.shape.frames = problem.outputs();
+    flow.dims[static_cast<std::size_t>(flow.time_axis)] = problem.outputs();
+    flow.type = problem.arithmetic;
+    flow.wide = problem.arithmetic == SampleType::float64;
+    flow.scaling = {};
+}
+
+Planned plan(const Params& p, Flow& flow, const Execution& execution) {
+    for (const std::string_view name : {"corners", "order"})
+        if (p.given(name))
+            throw usage_error(p.spelled(name) + " belongs to IIR filters, and convoy's are FIR",
+                              "give the steepness as --transition HZ and --atten-db DB, or the length as --numtaps N");
+    const Index decimate = p.given("decimate") ? p.integer("decimate") : 1;
+    if (decimate < 1) throw usage_error(p.spelled("decimate") + " must be 1 or more");
+    Taps taps = given_or_designed(p, flow, decimate);
+    warn_of_aliasing(taps, decimate, flow);
+    if (p.flag("zero-phase")) make_zero_phase(p, flow, taps);
+    const conv1d::Problem problem = problem_of(p, flow, execution, taps);
+    const conv1d::Choice choice = conv1d::choose(execution.strategy, problem, execution.device);
+
+    Planned planned;
+    planned.stage = conv1d::plan(problem, *choice.strategy, execution.device);
+    planned.strategy = choice.strategy->name;
+    planned.reason = choice.reason;
+    planned.notes = taps.notes;
+    planned.notes.emplace_back("numtaps", to_text(static_cast<Index>(problem.taps.size())));
+    planned.notes.emplace_back("mode", p.text("mode"));
+    planned.notes.emplace_back("dtype", std::string(name_of(problem.arithmetic)));
+    if (decimate > 1) planned.notes.emplace_back("decimate", to_text(decimate));
+    planned.taps = problem.taps;
+    flow_out(flow, problem);
+    return planned;
+}
+
+}  // namespace
+
+extern constinit const Step filter{"filter", "FIR-filter signals along time", params, plan};
+
+}  // namespace convoy::step
