@@ -1,0 +1,162 @@
+// convoy bench: kernels and transfers on synthetic data, against the machine's ceilings.
+#include "app/command.hpp"
+#include "app/output.hpp"
+#include "core/base/error.hpp"
+#include "pipelines/bench/ceilings.hpp"
+#include "pipelines/bench/fir.hpp"
+#include "pipelines/bench/stream.hpp"
+
+namespace convoy::command {
+
+namespace {
+
+namespace bench = pipelines::bench;
+
+constexpr Param common_list[] = {
+    {.name = "device", .value = "DEVICE", .help = "auto, cpu, cuda or cuda:N", .fallback = "auto"},
+    {.name = "repeat", .kind = Kind::integer, .value = "N", .help = "repetitions; medians are printed", .fallback = "9"},
+    {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads (fir: 1 by default)"},
+    {.name = "folder", .value = "DIR", .help = "ceilings: where to measure file reads and writes"},
+};
+constexpr Param fir_list[] = {
+    {.name = "strategy", .value = "LIST", .help = "fir: strategies, by commas; default all but the reference"},
+    {.name = "taps", .kind = Kind::integers, .value = "LIST", .help = "fir: lengths of filters",
+     .fallback = "25,63,127,255,1023"},
+    {.name = "samples", .kind = Kind::integers, .value = "LIST", .help = "fir: samples a channel", .fallback = "1048576"},
+    {.name = "channels", .kind = Kind::integers, .value = "LIST", .help = "fir: channels", .fallback = "1"},
+    {.name = "interleaved", .kind = Kind::flag, .help = "fir: frames x channels instead of channel after channel"},
+    {.name = "type", .kind = Kind::choice, .value = "TYPE", .help = "fir: type of the samples", .fallback = "float32",
+     .choices = "int16,int32,float32,float64"},
+    {.name = "decimate", .kind = Kind::integer, .value = "N", .help = "fir: keep every Nth output", .fallback = "1"},
+};
+constexpr Param stream_list[] = {
+    {.name = "modes", .value = "LIST", .help = "stream: memory modes, by commas; default all"},
+    {.name = "chunk", .value = "LIST", .help = "stream: bytes a chunk, by commas", .fallback = "4MiB,16MiB,64MiB"},
+    {.name = "slots", .kind = Kind::integer, .value = "N", .help = "stream: chunks in the ring", .fallback = "4"},
+};
+
+std::vector<Group> groups() {
+    return {{"Bench", common_list},
+            {"Filters (bench fir)", fir_list},
+            {"Memory modes (bench stream)", stream_list},
+            {"Output", app::listing_params()}};
+}
+
+std::vector<std::string> words_of(const Params& p, std::string_view name) {
+    return p.given(name) ? split(p.text(name), ',') : std::vector<std::string>{};
+}
+
+int repeats(const Params& p) {
+    const Index n = p.integer("repeat");
+    if (n < 1 || n > 100000) throw usage_error("--repeat must be from 1 to 100000");
+    return static_cast<int>(n);
+}
+
+SampleType type_of(const std::string& name) {
+    for (const SampleType t : {SampleType::int16, SampleType::int32, SampleType::float64})
+        if (name == name_of(t)) return t;
+    return SampleType::float32;
+}
+
+app::Table ceilings(const Params& p) {
+    bench::CeilingOptions o;
+    o.device = device::select(p.text("device"));
+    o.repeat = repeats(p);
+    o.folder = p.text("folder");
+    app::Table table{"convoy.ceilings/1", {"figure", "value", "unit", "note"}, {}};
+    for (const bench::Figure& f : bench::measure_ceilings(o))
+        table.rows.push_back({f.name, f.value, f.unit, f.note.empty() ? Json() : Json(f.note)});
+    return table;
+}
+
+app::Table fir(const Params& p) {
+    bench::FirBenchOptions o;
+    o.device = device::select(p.text("device"));
+    o.repeat = repeats(p);
+    o.strategies = words_of(p, "strategy");
+    o.taps = p.integers("taps");
+    o.samples = p.integers("samples");
+    o.channels = p.integers("channels");
+    o.interleaved = p.flag("interleaved");
+    o.in = type_of(p.text("type"));
+    o.decimate = p.integer("decimate");
+    if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
+    for (const std::string& name : o.strategies) {
+        const auto here = [&](const conv1d::Strategy& s) { return s.name == name && s.backend == o.device.backend; };
+        if (conv1d::catalog().find_if(here) == nullptr)
+            throw usage_error("no 1-D strategy on " + o.device.id() + " is called '" + name + "'");
+    }
+    for (const auto* list : {&o.taps, &o.samples, &o.channels})
+        for (const Index n : *list)
+            if (n < 1) throw usage_error("taps, samples and channels must be 1 or more");
+    const bench::FirBench result = bench::bench_fir(o);
+    app::Table table{"convoy.bench.fir/1",
+                     {"strategy", "taps", "samples", "channels", "type", "median_s", "msamples_per_s", "gflops",
+                      "gbytes_per_s", "floor_s", "floor_share", "fma_share", "fma_ceiling_gflops",
+                      "copy_ceiling_gbytes_per_s", "note"},
+                     {}};
+    for (const bench::FirRow& r : result.rows)
+        table.rows.push_back({r.strategy, r.taps, r.samples, r.channels, name_of(r.in), r.seconds, r.msamples_per_s,
+                              r.gflops, r.gbytes_per_s, r.floor_s, r.floor_share, r.fma_share, result.fma_gflops,
+                              result.copy_gbytes_per_s, r.reason.empty() ? Json() : Json(r.reason)});
+    return table;
+}
+
+app::Table stream(const Params& p) {
+    bench::StreamBenchOptions o;
+    o.device = device::select(p.text("device"));
+    o.repeat = repeats(p);
+    o.slots = static_cast<int>(p.integer("slots"));
+    if (o.slots < 1 || o.slots > 64) throw usage_error("--slots must be from 1 to 64");
+    if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
+    for (const std::string& name : words_of(p, "modes")) o.modes.push_back(&memory::catalog().at(name));
+    o.chunks.clear();
+    for (const std::string& text : split(p.text("chunk"), ',')) {
+        const auto bytes = parse_bytes(text);
+        if (!bytes || *bytes < 1) throw usage_error("--chunk '" + text + "' is no number of bytes", "write 64MiB");
+        o.chunks.push_back(static_cast<std::size_t>(*bytes));
+    }
+    const bench::StreamBench result = bench::bench_stream(o);
+    app::Table table{"convoy.bench.stream/1",
+                     {"mode", "mechanism", "chunk_bytes", "slots", "with_cpu_gb_per_s", "with_cpu_p10", "with_cpu_p90",
+                      "without_cpu_gb_per_s", "without_cpu_p10", "without_cpu_p90", "setup_s", "note"},
+                     {}};
+    for (const bench::StreamRow& r : result.rows)
+        table.rows.push_back({r.mode, r.mechanism, r.chunk_bytes, r.slots, r.with_cpu.median, r.with_cpu.p10,
+                              r.with_cpu.p90, r.without_cpu.median, r.without_cpu.p10, r.without_cpu.p90,
+                              r.setup_s.median, r.reason.empty() ? Json() : Json(r.reason)});
+    for (const bench::CpuAlone& alone : result.cpu_alone)
+        table.rows.push_back({"CPU alone", "", alone.chunk_bytes, o.slots, alone.rate.median, alone.rate.p10,
+                              alone.rate.p90, Json(), Json(), Json(), Json(), Json()});
+    return table;
+}
+
+struct Bench {
+    std::string_view name;
+    app::Table (*run)(const Params&);
+};
+constexpr Bench benches[] = {{"ceilings", ceilings}, {"fir", fir}, {"stream", stream}};
+
+int run(const Call& call) {
+    const std::string wanted = call.inputs.size() == 1 ? call.inputs.front() : "";
+    for (const Bench& b : benches)
+        if (b.name == wanted) {
+            app::print(b.run(call.params), call.params);
+            return 0;
+        }
+    std::string names;
+    for (const Bench& b : benches) names += (names.empty() ? "" : ", ") + std::string(b.name);
+    throw usage_error("'" + wanted + "' is no benchmark", "choose one of " + names);
+}
+
+}  // namespace
+
+extern constinit const Command bench{"bench",
+                                     "kernels and transfers on synthetic data, against the machine's ceilings",
+                                     "WHAT",
+                                     true,
+                                     "convoy bench fir --device cpu --taps 25,127,1023",
+                                     groups,
+                                     run};
+
+}  // namespace convoy::command
