@@ -3,7 +3,6 @@
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
-#include "pipelines/job.hpp"
 
 namespace convoy::app {
 
@@ -31,17 +30,23 @@ std::vector<command::Group> step_groups(std::string_view step, std::string_view 
             {"How it is computed", pipelines::execution_params()}};
 }
 
-int run_step(std::string_view name, const command::Call& call) {
+pipelines::JobRequest job_request(std::string_view name, const command::Call& call) {
     const auto& step = step::catalog().at(name);
     if (call.inputs.size() != 1) throw usage_error("one input is taken", "give one file");
     if (!call.params.given("output")) throw usage_error("no output is given", "say where the result goes: -o OUT.h5");
-    pipelines::JobRequest request{
-        call.inputs.front(), call.params.text("output"),
-        part_of(call, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
-                                         pipelines::execution_params()})),
-        {{&step, part_of(call, {step.params.begin(), step.params.end()})}},
-        call.words, call.params.given("report"), {}};
-    Progress progress(call.params, call.inputs.front());
+    return {call.inputs.front(),
+            call.params.text("output"),
+            part_of(call, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
+                                             pipelines::execution_params()})),
+            {{&step, part_of(call, {step.params.begin(), step.params.end()})}},
+            call.words,
+            call.params.given("report"),
+            {}};
+}
+
+int run_step(std::string_view name, const command::Call& call) {
+    pipelines::JobRequest request = job_request(name, call);
+    Progress progress(call.params, request.input);
     request.progress = progress.callback();
     pipelines::Job job(std::move(request));
     const pipelines::JobReport report = job.run();

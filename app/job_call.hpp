@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "pipelines/job.hpp"
 
 namespace convoy::app {
 
 /// The step's own parameters under `title`, and those of inputs, outputs and execution.
 std::vector<command::Group> step_groups(std::string_view step, std::string_view title);
+
+/// The job that a call describes: the step on the call's input.
+pipelines::JobRequest job_request(std::string_view step, const command::Call& call);
 
 /// Runs the step on the call's input; returns the exit status.
 int run_step(std::string_view step, const command::Call& call);

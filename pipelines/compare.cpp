@@ -1,0 +1,145 @@
+#include "pipelines/compare.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "core/base/error.hpp"
+#include "pipelines/cancel.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Every mode on the device that it is for, at every chunk.
+std::vector<Arm> arms_of(const CompareOptions& o) {
+    const device::Device device = device::select(o.device);
+    const device::Device cpu = device::cpu();
+    std::vector<Arm> arms;
+    for (const memory::Mode* mode : memory::catalog()) {
+        const bool wanted = o.modes.empty() || mode->name == "host" ||
+                            std::find(o.modes.begin(), o.modes.end(), mode->name) != o.modes.end();
+        if (!wanted) continue;
+        const device::Device& on = mode->name == "host" ? cpu : device;
+        std::string why = mode->unsupported(on);
+        if (mode->name != "host" && device.backend == device::Backend::cpu) why = device::gpu_remark();
+        for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks)
+            arms.push_back({std::string(mode->name), std::string(mode->mechanism), on.id(), chunk, why});
+    }
+    for (const std::string& name : o.modes) memory::catalog().at(name == "managed-inplace" ? "managed" : name);
+    return arms;
+}
+
+JobRequest request_for(const Arm& arm, const CompareOptions& o) {
+    JobRequest r = o.job;
+    r.options.set("device", arm.device);
+    r.options.set("memory", arm.mode);
+    if (!arm.chunk.empty()) r.options.set("chunk", arm.chunk);
+    if (arm.mode == "host") r.options.set("strategy", "auto");  // the GPU's strategies have other names
+    if (r.output != "null") {
+        r.output += ".compare.h5";
+        r.options.set("overwrite", "");
+    }
+    r.hash = true;
+    return r;
+}
+
+Repetition run_once(const Arm& arm, const CompareOptions& o) {
+    Repetition rep;
+    const double cpu = cpu_seconds();
+    const bench::Stopwatch watch;
+    Job job(request_for(arm, o));
+    rep.report = job.run();
+    const StreamReport& s = rep.report.stream;
+    rep.setup_s = rep.report.open_s + rep.report.plan_s + s.setup_s;
+    rep.e2e_s = watch.seconds() - rep.setup_s;
+    rep.host_cpu_s = cpu_seconds() - cpu;
+    const io::Recording& in = rep.report.input;
+    const double in_frames = static_cast<double>(s.chunk_frames) * static_cast<double>(in.shape.frames) /
+                             static_cast<double>(std::max<Index>(1, rep.report.steps.back().shape.frames));
+    rep.chunk_bytes = static_cast<Index>(in_frames) * in.shape.lanes() * bytes_of(in.type) / std::max<Index>(1, s.passes);
+    std::error_code ignored;
+    if (o.job.output != "null") std::filesystem::remove(rep.report.output, ignored);
+    return rep;
+}
+
+// Median of paired ratios, and the 2.5 to 97.5 % range of that median over resampled pairs.
+void add_ratio(ArmSummary& summary, const std::vector<double>& times, const std::vector<double>& baseline) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(times.size(), baseline.size()); ++i) ratios.push_back(times[i] / baseline[i]);
+    if (ratios.empty()) return;
+    summary.ratio = bench::spread_of(ratios).median;
+    std::minstd_rand random(1);
+    std::uniform_int_distribution<std::size_t> pick(0, ratios.size() - 1);
+    std::vector<double> medians;
+    for (int i = 0; i < 1000; ++i) {
+        std::vector<double> sample(ratios.size());
+        for (double& r : sample) r = ratios[pick(random)];
+        medians.push_back(bench::spread_of(std::move(sample)).median);
+    }
+    std::sort(medians.begin(), medians.end());
+    summary.ratio_low = medians[25];
+    summary.ratio_high = medians[974];
+}
+
+std::vector<double> counted(const Comparison& c, std::size_t arm, double Repetition::*member) {
+    std::vector<double> values;
+    for (const Repetition& r : c.repetitions)
+        if (r.arm == arm && r.warm) values.push_back(r.*member);
+    return values;
+}
+
+void summarize(Comparison& c) {
+    c.summaries.resize(c.arms.size());
+    const auto ran = [&](std::size_t i) { return c.arms[i].reason.empty(); };
+    for (std::size_t i = c.arms.size(); i-- > 0;)
+        if (ran(i) && (c.arms[i].mode == "pinned" || c.arms[c.baseline].mode != "pinned")) c.baseline = i;
+    std::string gpu_hash;
+    for (const Repetition& r : c.repetitions) {
+        const std::string& hash = r.report.stream.hash;
+        if (c.arms[r.arm].mode == "host") continue;  // other strategies, other rounding
+        if (gpu_hash.empty()) gpu_hash = hash;
+        if (hash != gpu_hash) c.summaries[r.arm].equal = c.outputs_equal = false;
+    }
+    for (std::size_t i = 0; i < c.arms.size(); ++i) {
+        c.summaries[i].e2e = bench::spread_of(counted(c, i, &Repetition::e2e_s));
+        c.summaries[i].setup = bench::spread_of(counted(c, i, &Repetition::setup_s));
+        add_ratio(c.summaries[i], counted(c, i, &Repetition::e2e_s), counted(c, c.baseline, &Repetition::e2e_s));
+    }
+}
+
+}  // namespace
+
+Comparison compare(const CompareOptions& o) {
+    Comparison c;
+    c.arms = arms_of(o);
+    std::minstd_rand random(20);
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < c.arms.size(); ++i)
+        if (c.arms[i].reason.empty()) order.push_back(i);
+    for (int rep = -o.warmup; rep < o.repeat; ++rep) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t arm : order) {
+            check_cancelled();
+            Repetition r = run_once(c.arms[arm], o);
+            r.arm = arm;
+            r.warm = rep >= 0;
+            r.rep = rep >= 0 ? rep : rep + o.warmup;
+            r.order = static_cast<int>(c.repetitions.size());
+            c.repetitions.push_back(std::move(r));
+        }
+    }
+    summarize(c);
+    return c;
+}
+
+}  // namespace convoy::pipelines
