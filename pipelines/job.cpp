@@ -66,6 +66,7 @@ struct Job::State {
     Flow flow;
     Chain chain;
     std::vector<double> taps;  // of a single filter step
+    PictureRequest picture;    // of the result
     Span wanted;
     io::OutputSpec spec;
     StreamOptions stream;
@@ -80,6 +81,7 @@ struct Job::State {
     StreamReport pass(io::Writer& writer);
     double full_scale();
     std::unique_ptr<io::Writer> create();
+    std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
     void warn_of_samples();
 };
 
@@ -103,6 +105,9 @@ void Job::State::plan_steps() {
         StepReport step{std::string(call.step->name), planned.strategy, planned.reason, planned.notes,
                         {}, planned.stage->shape(), planned.stage->type()};
         report.steps.push_back(std::move(step));
+        if (!picture.file.empty())
+            throw usage_error("a picture is drawn of the result of the last step", "move --png there, or leave it out");
+        picture = std::move(planned.picture);
         chain.push_back(std::move(planned.stage));
         taps = std::move(planned.taps);
     }
@@ -243,6 +248,16 @@ std::unique_ptr<io::Writer> Job::State::create() {
     return converting_writer(std::move(writer), computed, spec.type, scale);
 }
 
+std::unique_ptr<io::Writer> Job::State::illustrated(std::unique_ptr<io::Writer> writer) {
+    if (picture.file.empty()) return writer;
+    if (std::filesystem::exists(picture.file) && !spec.overwrite)
+        throw failed(picture.file, "the picture exists already", "give --overwrite or another name");
+    io::OutputSpec drawn = spec;
+    drawn.type = chain.back()->type();
+    return illustrating_writer(std::move(writer), drawn, std::filesystem::path(report.input.path).filename().string(),
+                               picture);
+}
+
 // NaN and Inf are data, and the user should know of them; so are samples that had to be clipped.
 void Job::State::warn_of_samples() {
     Index nan = 0, inf = 0;
@@ -287,7 +302,7 @@ const io::Recording& Job::recording() const {
 JobReport Job::run() {
     State& s = *state_;
     const auto start = Clock::now();
-    const auto writer = s.create();
+    const auto writer = s.illustrated(s.create());
     s.report.stream = s.pass(*writer);
     const auto closing = Clock::now();
     writer->finish();

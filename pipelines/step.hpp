@@ -16,6 +16,7 @@
 #include "core/base/stage.hpp"
 #include "core/device/device.hpp"
 #include "io/format.hpp"
+#include "pipelines/illustrate.hpp"
 
 namespace convoy::pipelines {
 
@@ -57,6 +58,7 @@ struct Planned {
     std::string strategy, reason;       // empty where a step has no choice
     std::vector<std::pair<std::string, std::string>> notes;  // "numtaps": "101"
     std::vector<double> taps;           // of a filter
+    PictureRequest picture;             // of the result, which must be the last step's
 };
 
 /// One kind of step.

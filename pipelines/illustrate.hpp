@@ -1,0 +1,23 @@
+// A spectrogram drawn while it is written.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/format.hpp"
+
+namespace convoy::pipelines {
+
+/// A picture that a step asks for of its result.
+struct PictureRequest {
+    std::string file;   // empty: none
+    bool mean = false;  // a pixel shows the mean of what falls on it, else the largest
+};
+
+/// Passes everything on to `inner`, and keeps of it what the pixels of a picture show: memory does not grow
+/// with the signal. finish() finishes `inner` and then writes the picture; the first eight channels are
+/// drawn. `spec` describes what is written: [..., frequency, time].
+std::unique_ptr<io::Writer> illustrating_writer(std::unique_ptr<io::Writer> inner, const io::OutputSpec& spec,
+                                                const std::string& title, const PictureRequest& request);
+
+}  // namespace convoy::pipelines
