@@ -46,6 +46,9 @@ class LaneFft {
     /// convolution, in one walk that keeps the batch in cache.
     void convolve(T* z, const T* h) const;
 
+    /// Factors of the passes, for code that runs the passes itself (lanes-inl.hpp).
+    const T* twiddles() const { return twiddles_.data(); }
+
     /// Where forward() puts bin k.
     const std::vector<Index>& position() const { return position_; }
 
