@@ -1,5 +1,5 @@
-// The outer pass of pair.hpp for one SIMD target: 16-point transforms down the columns, twiddles, and the transposes
-// between columns (neighbours in a register) and rows (lanes).
+// The outer pass of pair.hpp for one SIMD target: 16-point transforms down the columns, twiddles, and the
+// transposes between columns (neighbours in a register) and rows (lanes).
 #if defined(CONVOY_FFT_PAIR_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVOY_FFT_PAIR_INL
 #undef CONVOY_FFT_PAIR_INL
@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/fft/lanes-inl.hpp"
+#include "core/fft/pair.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace convoy::fft::HWY_NAMESPACE {
@@ -87,8 +88,8 @@ template <class D>
 HWY_INLINE Complex<D> sixteenth(D d, int j) {
     using T = hn::TFromD<D>;
     constexpr T c1 = T(0.92387953251128675613), s1 = T(0.38268343236508977173), h = T(0.70710678118654752440);
-    constexpr T table[10][2] = {{1, 0},    {c1, -s1}, {h, -h}, {s1, -c1}, {0, -1},
-                                {-s1, -c1}, {-h, -h},  {-c1, -s1}, {-1, 0}, {-c1, s1}};
+    constexpr T table[10][2] = {{1, 0},     {c1, -s1}, {h, -h},    {s1, -c1}, {0, -1},
+                                {-s1, -c1}, {-h, -h},  {-c1, -s1}, {-1, 0},   {-c1, s1}};
     return {hn::Set(d, table[j][0]), hn::Set(d, table[j][1])};
 }
 
@@ -98,9 +99,11 @@ HWY_INLINE void sixteen_forward(D d, Complex<D>* c) {
     for (int i = 0; i < 4; ++i) {
         four<true>(c[i], c[i + 4], c[i + 8], c[i + 12]);
         if (i > 0)
-            for (int q = 1; q < 4; ++q) c[i + 4 * q] = c[i + 4 * q] * sixteenth(d, i * q);
+            for (int q = 1; q < 4; ++q)
+                c[i + 4 * q] = c[i + 4 * q] * sixteenth(d, i * q);
     }
-    for (int q = 0; q < 4; ++q) four<true>(c[4 * q], c[4 * q + 1], c[4 * q + 2], c[4 * q + 3]);
+    for (int q = 0; q < 4; ++q)
+        four<true>(c[4 * q], c[4 * q + 1], c[4 * q + 2], c[4 * q + 3]);
     // c[4 q + p] holds bin q + 4 p.
     for (int q = 0; q < 4; ++q)
         for (int p = q + 1; p < 4; ++p) {
@@ -118,16 +121,18 @@ HWY_INLINE void sixteen_inverse(D d, Complex<D>* c) {
             c[4 * q + p] = c[4 * p + q];
             c[4 * p + q] = t;
         }
-    for (int q = 0; q < 4; ++q) four<false>(c[4 * q], c[4 * q + 1], c[4 * q + 2], c[4 * q + 3]);
+    for (int q = 0; q < 4; ++q)
+        four<false>(c[4 * q], c[4 * q + 1], c[4 * q + 2], c[4 * q + 3]);
     for (int i = 0; i < 4; ++i) {
         if (i > 0)
-            for (int q = 1; q < 4; ++q) c[i + 4 * q] = turn_back(c[i + 4 * q], sixteenth(d, i * q));
+            for (int q = 1; q < 4; ++q)
+                c[i + 4 * q] = turn_back(c[i + 4 * q], sixteenth(d, i * q));
         four<false>(c[i], c[i + 4], c[i + 8], c[i + 12]);
     }
 }
 
-/// Columns that are worked on together. Rows lie a power of two apart, so that their lines compete for the same few
-/// places in the first-level cache: long rows are first gathered, a whole stretch of each at a time.
+/// Columns that are worked on together. Rows lie a power of two apart, so that their lines compete for the
+/// same few places in the first-level cache: long rows are first gathered, a whole stretch of each at a time.
 inline constexpr Index stretch = 64;
 
 /// Columns [at, at + count) of the 16 rows of both blocks, side by side as [row][part][stretch].
@@ -142,8 +147,8 @@ HWY_INLINE void gather(D d, const S* a, const S* b, Index m, Index at, T* HWY_RE
 
 /// Writes what is kept of columns [at, at + width) back to the blocks.
 template <class D, class S, class T>
-HWY_INLINE void scatter(D d, const T* HWY_RESTRICT columns, Index pitch, Index width, Index m, Index at, S* ya, S* yb,
-                        Index keep) {
+HWY_INLINE void scatter(D d, const T* HWY_RESTRICT columns, Index pitch, Index width, Index m, Index at,
+                        S* ya, S* yb, Index keep) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
     for (Index r = 0; r < 16 && r * m + at < keep; ++r, columns += 2 * pitch) {
         const Index n = HWY_MIN(width, keep - r * m - at);
@@ -160,13 +165,15 @@ HWY_INLINE void scatter(D d, const T* HWY_RESTRICT columns, Index pitch, Index w
     }
 }
 
-/// One register's width of columns, c, to lanes at z (column `at` of m); `turns` by 16 columns as in pair.hpp.
+/// One register's width of columns, c, to lanes at z (column `at` of m); `turns` by 16 columns as in
+/// pair.hpp.
 template <class D, class T>
 HWY_INLINE void to_lanes(D d, Complex<D>* c, Index m, Index at, const T* turns, T* z) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D())), groups = 16 / lanes;
     sixteen_forward(d, c);
     const T* w = turns + at / 16 * (15 * 32) + at % 16;
-    for (Index r = 1; r < 16; ++r, w += 32) c[r] = c[r] * Complex<D>{hn::Load(d, w), hn::Load(d, w + 16)};
+    for (Index r = 1; r < 16; ++r, w += 32)
+        c[r] = c[r] * Complex<D>{hn::Load(d, w), hn::Load(d, w + 16)};
     for (Index g = 0; g < groups; ++g) {
         hn::Vec<D> re[lanes], im[lanes];
         for (Index l = 0; l < lanes; ++l) {
@@ -176,7 +183,8 @@ HWY_INLINE void to_lanes(D d, Complex<D>* c, Index m, Index at, const T* turns, 
         transpose(d, re);
         transpose(d, im);
         T* out = z + (g * m + at) * 2 * lanes;
-        for (Index l = 0; l < lanes; ++l) store(d, Complex<D>{re[l], im[l]}, out + 2 * l * lanes);
+        for (Index l = 0; l < lanes; ++l)
+            store(d, Complex<D>{re[l], im[l]}, out + 2 * l * lanes);
     }
 }
 
@@ -192,7 +200,8 @@ HWY_INLINE void from_lanes(D d, const T* z, Index m, Index at, const T* turns, C
         }
         transpose(d, re);
         transpose(d, im);
-        for (Index l = 0; l < lanes; ++l) c[g * lanes + l] = {re[l], im[l]};
+        for (Index l = 0; l < lanes; ++l)
+            c[g * lanes + l] = {re[l], im[l]};
     }
     const T* w = turns + at / 16 * (15 * 32) + at % 16;
     for (Index r = 1; r < 16; ++r, w += 32)
@@ -214,36 +223,38 @@ void columns_forward(D d, const S* a, const S* b, Index m, const T* turns, T* z)
                 c[r] = {hn::Load(d, from), hn::Load(d, from + stretch)};
             }
         } else {
-            for (Index r = 0; r < 16; ++r) c[r] = {load_samples(d, a + r * m + at), load_samples(d, b + r * m + at)};
+            for (Index r = 0; r < 16; ++r)
+                c[r] = {load_samples(d, a + r * m + at), load_samples(d, b + r * m + at)};
         }
         to_lanes(d, c, m, at, turns, z);
     }
 }
 
-/// Lanes back to columns; writes results below `keep` and returns the largest magnitude among all.
+/// Lanes back to columns; writes results below `keep` and returns the size of all.
 template <class D, class S, class T>
-T columns_inverse(D d, const T* z, Index m, const T* turns, S* ya, S* yb, Index keep) {
+Size<T> columns_inverse(D d, const T* z, Index m, const T* turns, S* ya, S* yb, Index keep) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
     HWY_ALIGN T columns[32 * stretch];
     const Index pitch = m >= 4 * stretch ? stretch : lanes;
-    hn::Vec<D> peak = hn::Zero(d);
+    hn::Vec<D> peak = hn::Zero(d), energy = hn::Zero(d);
     for (Index at = 0; at < m; at += lanes) {
         Complex<D> c[16];
         from_lanes(d, z, m, at, turns, c);
         T* to = columns + at % pitch;
         for (Index r = 0; r < 16; ++r, to += 2 * pitch) {
             peak = hn::Max(peak, hn::Max(hn::Abs(c[r].re), hn::Abs(c[r].im)));
+            energy = hn::MulAdd(c[r].re, c[r].re, hn::MulAdd(c[r].im, c[r].im, energy));
             hn::Store(c[r].re, d, to);
             hn::Store(c[r].im, d, to + pitch);
         }
         if ((at + lanes) % pitch == 0) scatter(d, columns, pitch, pitch, m, at + lanes - pitch, ya, yb, keep);
     }
-    return hn::GetLane(hn::MaxOfLanes(d, peak));
+    return {hn::GetLane(hn::MaxOfLanes(d, peak)), hn::GetLane(hn::SumOfLanes(d, energy))};
 }
 
 template <class D, class S, class T>
-T convolve_pair(D d, const S* a, const S* b, S* ya, S* yb, Index keep, Index m, const T* turns, const T* w,
-                const T* h, T* z) {
+Size<T> convolve_pair(D d, const S* a, const S* b, S* ya, S* yb, Index keep, Index m, const T* turns,
+                      const T* w, const T* h, T* z) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
     columns_forward(d, a, b, m, turns, z);
     for (Index g = 0; g < 16 / lanes; ++g)

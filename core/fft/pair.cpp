@@ -18,16 +18,16 @@ namespace convoy::fft::HWY_NAMESPACE {
 void columns_double(const double* a, const double* b, Index m, const double* turns, double* z) {
     columns_forward(hn::ScalableTag<double>(), a, b, m, turns, z);
 }
-float pair_float(const float* a, const float* b, float* ya, float* yb, Index keep, Index m, const float* turns,
-                 const float* w, const float* h, float* z) {
+Size<float> pair_float(const float* a, const float* b, float* ya, float* yb, Index keep, Index m,
+                       const float* turns, const float* w, const float* h, float* z) {
     return convolve_pair(hn::ScalableTag<float>(), a, b, ya, yb, keep, m, turns, w, h, z);
 }
-double pair_mixed(const float* a, const float* b, float* ya, float* yb, Index keep, Index m, const double* turns,
-                  const double* w, const double* h, double* z) {
+Size<double> pair_mixed(const float* a, const float* b, float* ya, float* yb, Index keep, Index m,
+                        const double* turns, const double* w, const double* h, double* z) {
     return convolve_pair(hn::ScalableTag<double>(), a, b, ya, yb, keep, m, turns, w, h, z);
 }
-double pair_double(const double* a, const double* b, double* ya, double* yb, Index keep, Index m,
-                   const double* turns, const double* w, const double* h, double* z) {
+Size<double> pair_double(const double* a, const double* b, double* ya, double* yb, Index keep, Index m,
+                         const double* turns, const double* w, const double* h, double* z) {
     return convolve_pair(hn::ScalableTag<double>(), a, b, ya, yb, keep, m, turns, w, h, z);
 }
 
@@ -84,9 +84,11 @@ std::vector<double> pair_spectrum(const std::vector<double>& taps, Index n, Inde
     for (Index k = 0; k < static_cast<Index>(taps.size()); ++k)
         blocks[static_cast<std::size_t>((k - advance % n + n) % n)] +=
             taps[static_cast<std::size_t>(k)] / static_cast<double>(n);
-    HWY_DYNAMIC_DISPATCH(columns_double)(blocks.data(), blocks.data() + n, m, data<double>(turns), data<double>(z));
+    HWY_DYNAMIC_DISPATCH(columns_double)
+    (blocks.data(), blocks.data() + n, m, data<double>(turns), data<double>(z));
     const LaneFft<double> lane(m);
-    for (Index g = 0; g < rows / lanes; ++g) lane.forward(data<double>(z) + g * lane.batch());
+    for (Index g = 0; g < rows / lanes; ++g)
+        lane.forward(data<double>(z) + g * lane.batch());
     for (Index i = 0; i < 2 * n; ++i)
         blocks[static_cast<std::size_t>(i)] = data<double>(z)[place(i / 2 / m, i / 2 % m, i % 2, m, lanes)];
     return blocks;
@@ -103,10 +105,10 @@ PairConvolver<T>::PairConvolver(Index n, const std::vector<double>& spectrum)
 
 template <class T>
 template <class S>
-T PairConvolver<T>::run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scratch) const {
+Size<T> PairConvolver<T>::run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scratch) const {
     const auto call = [&](auto* convolve) {
-        return convolve(a, b, ya, yb, keep, lane_.size(), data<T>(turns_), lane_.twiddles(), data<T>(spectrum_),
-                        scratch);
+        return convolve(a, b, ya, yb, keep, lane_.size(), data<T>(turns_), lane_.twiddles(),
+                        data<T>(spectrum_), scratch);
     };
     if constexpr (std::is_same_v<T, float>)
         return call(HWY_DYNAMIC_DISPATCH(pair_float));
@@ -118,9 +120,12 @@ T PairConvolver<T>::run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scr
 
 template class PairConvolver<float>;
 template class PairConvolver<double>;
-template float PairConvolver<float>::run(const float*, const float*, float*, float*, Index, float*) const;
-template double PairConvolver<double>::run(const float*, const float*, float*, float*, Index, double*) const;
-template double PairConvolver<double>::run(const double*, const double*, double*, double*, Index, double*) const;
+template Size<float> PairConvolver<float>::run(const float*, const float*, float*, float*, Index,
+                                               float*) const;
+template Size<double> PairConvolver<double>::run(const float*, const float*, float*, float*, Index,
+                                                 double*) const;
+template Size<double> PairConvolver<double>::run(const double*, const double*, double*, double*, Index,
+                                                 double*) const;
 
 }  // namespace convoy::fft
 #endif

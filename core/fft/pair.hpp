@@ -1,10 +1,10 @@
 // Circular convolution of two real blocks at once with the same real taps: what overlap-save is made of.
 //
-// The blocks are the real and the imaginary part of one complex series of length n; since the taps are real, so they
-// are of the result, and nothing has to be untangled. The series is cut into 16 rows of n / 16: a 16-point transform
-// down the columns, read straight from the blocks, leaves 16 independent transforms of length n / 16, which go through
-// the lanes of the registers together (Bailey's four-step order, 1990). So one pair is enough to fill the registers,
-// and its working set is one transform.
+// The blocks are the real and the imaginary part of one complex series of length n; since the taps are real,
+// so they are of the result, and nothing has to be untangled. The series is cut into 16 rows of n / 16: a
+// 16-point transform down the columns, read straight from the blocks, leaves 16 independent transforms of
+// length n / 16, which go through the lanes of the registers together (Bailey's four-step order, 1990). So
+// one pair is enough to fill the registers, and its working set is one transform.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,24 @@
 
 namespace convoy::fft {
 
-/// Rows that a series is cut into, whatever the number of lanes: bits do not depend on the CPU's register width.
+/// Rows that a series is cut into, whatever the number of lanes: bits do not depend on the CPU's register
+/// width.
 inline constexpr Index rows = 16;
 
-/// The transform of real taps in double, for any number of convolvers: sum_k taps[k] e^(-2 pi i j (k - advance) / n),
-/// divided by n, as [row][position][part] in the order that the passes leave.
+/// The transform of real taps in double, for any number of convolvers: sum_k taps[k] e^(-2 pi i j (k -
+/// advance) / n), divided by n, as [row][position][part] in the order that the passes leave.
 std::vector<double> pair_spectrum(const std::vector<double>& taps, Index n, Index advance);
 
-/// Convolves pairs of blocks of n samples (a power of two, 256 or more) in T arithmetic. Immutable; shared by threads.
+/// How large the n results of both blocks of a convolution are: what its rounding errors are in proportion
+/// to.
+template <class T>
+struct Size {
+    T peak;    // largest magnitude
+    T energy;  // sum of squares
+};
+
+/// Convolves pairs of blocks of n samples (a power of two, 256 or more) in T arithmetic. Immutable; shared by
+/// threads.
 template <class T>
 class PairConvolver {
   public:
@@ -33,10 +43,10 @@ class PairConvolver {
     /// Values of T that a call needs as scratch, aligned to 64 bytes.
     Index scratch() const { return 2 * size(); }
 
-    /// ya[i] = sum_k taps[k] a[(i + advance - k) mod n] for i < keep, and yb likewise from b. Returns the largest
-    /// magnitude among all n results of both, kept or not: what the rounding errors are in proportion to.
+    /// ya[i] = sum_k taps[k] a[(i + advance - k) mod n] for i < keep, and yb likewise from b. Returns the
+    /// size of all n results of both, kept or not.
     template <class S>
-    T run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scratch) const;
+    Size<T> run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scratch) const;
 
   private:
     LaneFft<T> lane_;
