@@ -11,7 +11,7 @@ namespace convoy::conv1d::cpu_cost {
 
 inline constexpr double fma_flops = 85e9;     // of the direct sums in float32, 2 a tap
 inline constexpr double memory_bytes = 20e9;  // read and written, per second
-inline constexpr double gather_ns = 0.5;      // a sample that is converted or (de)interleaved on its way
+inline constexpr double gather_ns = 0.25;     // a sample that is converted or (de)interleaved on its way
 
 /// Seconds for 1e9 outputs that reading and writing alone take, conversions included.
 inline double io_seconds(const Problem& p) {

@@ -13,11 +13,15 @@ namespace convoy::conv1d {
 
 namespace {
 
-constexpr Index most_rows = 64;  // lanes of a tile of interleaved samples: whole cache lines of them
-constexpr Index fewest_outputs =
-    512;  // of such a tile, so that reading the filter's history again costs little
-constexpr Index most_samples =
-    Index{1} << 18;  // read for one tile, history apart: bounds the scratch at any decimation
+// Lanes of a tile of interleaved samples: whole cache lines of them.
+constexpr Index most_rows = 64;
+// Outputs of such a tile, and a part of the taps' number, so that reading the history again costs little.
+constexpr Index fewest_outputs = 512;
+constexpr Index history_share = 16;
+// Samples read for one tile, history apart, and of the history alone: bounds at any decimation and length.
+constexpr Index most_samples = Index{1} << 18;
+// Scratch of all threads together; with very long filters fewer of them work.
+constexpr Index most_scratch_bytes = Index{96} << 20;
 
 Index ceil_to(Index n, Index step) {
     return (n + step - 1) / step * step;
@@ -36,16 +40,14 @@ class CpuStage : public Stage {
     CpuStage(const Problem& p, std::unique_ptr<RowKernel<T>> kernel)
         : p_(p), kernel_(std::move(kernel)), m_(static_cast<Index>(p.taps.size())), reach_(p.reach()) {
         const Index block = kernel_->block(), tile = ceil_to(kernel_->tile(), block),
-                    rows = kernel_->tile_rows();
-        rows_ = p.shape.inner == 1 ? rows : std::max(rows, std::min(p.shape.inner, most_rows));
-        outputs_ = rows_ == rows ? tile : std::min(tile, std::max(tile * rows / rows_, fewest_outputs));
-        outputs_ = std::min(outputs_, most_samples / (rows_ * p.decimate));
-        outputs_ = ceil_to(std::max<Index>(std::min(outputs_, p.outputs()), 1), block);
-        width_ = ceil_to((outputs_ - 1) * p.decimate + m_ + kernel_->slack(), line);
-        const auto threads = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-        const Index out_width = ceil_to(outputs_, line);
-        for (std::size_t t = 0; t < threads; ++t)
-            workers_.emplace_back(rows_, width_, out_width, kernel_->scratch());
+                    fewest = kernel_->tile_rows();
+        rows_ = p.shape.inner == 1 ? fewest : std::max(fewest, std::min(p.shape.inner, most_rows));
+        while (rows_ > fewest && rows_ * m_ > most_samples)
+            rows_ = std::max(fewest, rows_ / 2);
+        outputs_ = std::max({tile * fewest / rows_, fewest_outputs, m_ / history_share});
+        outputs_ = std::min({outputs_, tile, most_samples / (rows_ * p.decimate), p.outputs()});
+        outputs_ = ceil_to(std::max<Index>(outputs_, 1), block);
+        allocate(ceil_to((outputs_ - 1) * p.decimate + m_ + kernel_->slack(), line), ceil_to(outputs_, line));
     }
 
     Shape shape() const override { return {p_.shape.outer, p_.outputs(), p_.shape.inner}; }
@@ -92,29 +94,36 @@ class CpuStage : public Stage {
   private:
     static constexpr Index line = 64 / sizeof(T);
 
+    // What one thread works with: rows of samples and of outputs, and the kernel's scratch.
     struct Worker {
-        Worker(Index rows, Index width, Index out_width, Index scratch_size)
-            : x_ptr(rows),
-              y_ptr(rows),
-              scale(rows),
-              x_at(width),
-              y_at(out_width),
-              // 16 samples apart from one another, rows do not share the same cache sets.
-              memory(device::cpu(), sizeof(T) * static_cast<std::size_t>(
-                                                    rows * (width + out_width + 2 * line) + scratch_size)) {}
-        T* x_row(Index r) const { return base() + r * (x_at + line); }
-        T* y_row(Index r) const { return x_row(static_cast<Index>(x_ptr.size())) + r * (y_at + line); }
-        T* scratch() const { return y_row(static_cast<Index>(y_ptr.size())); }
-
-        std::vector<const T*> x_ptr;
-        std::vector<T*> y_ptr;
+        std::vector<const T*> x;
+        std::vector<T*> x_rows, y_rows, y;
         std::vector<LaneScale> scale;
-
-      private:
-        T* base() const { return reinterpret_cast<T*>(memory.data()); }
-        Index x_at, y_at;
+        T* scratch = nullptr;
         device::Buffer memory;
     };
+
+    void allocate(Index x_width, Index y_width) {
+        // A line apart from one another, rows do not share the same cache sets.
+        const Index x_step = x_width + line, y_step = y_width + line;
+        const Index samples = rows_ * (x_step + y_step) + kernel_->scratch(),
+                    bytes = samples * Index{sizeof(T)};
+        const auto threads = static_cast<Index>(
+            tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+        workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_scratch_bytes / bytes, 1, threads)));
+        for (Worker& w : workers_) {
+            w.memory = device::Buffer(device::cpu(), static_cast<std::size_t>(bytes));
+            T* at = reinterpret_cast<T*>(w.memory.data());
+            for (Index r = 0; r < rows_; ++r, at += x_step)
+                w.x_rows.push_back(at);
+            for (Index r = 0; r < rows_; ++r, at += y_step)
+                w.y_rows.push_back(at);
+            w.scratch = at;
+            w.x.resize(w.x_rows.size());
+            w.y.resize(w.x_rows.size());
+            w.scale.resize(w.x_rows.size());
+        }
+    }
 
     Index input_of(Index output) const { return output * p_.decimate + p_.offset() - (m_ - 1); }
 
@@ -128,20 +137,20 @@ class CpuStage : public Stage {
             std::all_of(w.scale.begin(), w.scale.begin() + t.rows, [](auto& s) { return s.trivial(); });
         if (planar && in.type == type() && plain && in.span.contains(loaded) && reach_.contains(x)) {
             for (Index r = 0; r < t.rows; ++r)
-                w.x_ptr[r] = in.at<T>(t.outer + r, x.first);
+                w.x[r] = in.at<T>(t.outer + r, x.first);
         } else {
             gather(t, x, in, w);
         }
         const bool in_place = planar && t.count == t.kept;
         for (Index r = 0; r < t.rows; ++r)
-            w.y_ptr[r] = in_place ? out.at<T>(t.outer + r, t.first) : w.y_row(r);
-        kernel_->run(w.x_ptr.data(), w.y_ptr.data(), t.rows, t.first, t.count, w.scratch());
+            w.y[r] = in_place ? out.at<T>(t.outer + r, t.first) : w.y_rows[r];
+        kernel_->run(w.x.data(), w.y.data(), t.rows, t.first, t.count, w.scratch);
         if (in_place) return;
         if (planar)
             for (Index r = 0; r < t.rows; ++r)
-                std::copy_n(w.y_ptr[r], t.kept, out.at<T>(t.outer + r, t.first));
+                std::copy_n(w.y[r], t.kept, out.at<T>(t.outer + r, t.first));
         else
-            store_rows<T>(w.y_ptr.data(), t.rows, t.kept, out.at<T>(t.outer, t.first) + t.lane, out.inner);
+            store_rows<T>(w.y.data(), t.rows, t.kept, out.at<T>(t.outer, t.first) + t.lane, out.inner);
     }
 
     LaneScale scale_of(const Lanes& lanes, Index outer, Index inner) const {
@@ -151,7 +160,6 @@ class CpuStage : public Stage {
         const auto pick = [&](const std::vector<double>& v, double none) {
             return v.empty() ? none : v.size() == 1 ? v[0] : v[static_cast<std::size_t>(channel)];
         };
-        // Real and imaginary part share a gain; an offset is of real samples.
         return {pick(p_.scaling.gain, 1), pick(p_.scaling.offset, 0)};
     }
 
@@ -163,27 +171,27 @@ class CpuStage : public Stage {
         const bool planar = in.inner == 1;
         const Index bytes = bytes_of(in.type);
         for (Index r = 0; r < t.rows; ++r)
-            w.y_ptr[r] = w.x_row(r) + (first - x.first);
+            w.y[r] = w.x_rows[r] + (first - x.first);
         const auto address = [&](Index r, Index frame) {
             const Index outer = planar ? t.outer + r : t.outer, lane = planar ? 0 : t.lane + r;
             return in.data + outer * in.row_bytes() + ((frame - in.span.first) * in.inner + lane) * bytes;
         };
         if (end > first && planar)
             for (Index r = 0; r < t.rows; ++r)
-                load_rows<T>(address(r, first), in.type, 1, 1, end - first, &w.scale[r], &w.y_ptr[r]);
+                load_rows<T>(address(r, first), in.type, 1, 1, end - first, &w.scale[r], &w.y[r]);
         else if (end > first)
             load_rows<T>(address(0, first), in.type, in.inner, t.rows, end - first, w.scale.data(),
-                         w.y_ptr.data());
+                         w.y.data());
         for (Index r = 0; r < t.rows; ++r) {
-            w.x_ptr[r] = w.x_row(r);
+            w.x[r] = w.x_rows[r];
             const auto value = [&](Index frame) { return value_at(address(r, frame), in.type, w.scale[r]); };
             const auto fill = [&](Index a, Index b) {
                 for (Index i = a; i < b; ++i)
-                    w.x_row(r)[i - x.first] = beyond(i, value);
+                    w.x_rows[r][i - x.first] = beyond(i, value);
             };
             fill(x.first, std::min(first, x.end()));
             fill(std::max(end, x.first), x.end());
-            std::fill_n(w.x_row(r) + x.count, kernel_->slack(), T{0});
+            std::fill_n(w.x_rows[r] + x.count, kernel_->slack(), T{0});
         }
     }
 
@@ -214,7 +222,7 @@ class CpuStage : public Stage {
     std::unique_ptr<RowKernel<T>> kernel_;
     Index m_;
     Span reach_;
-    Index rows_ = 1, outputs_ = 1, width_ = 1;  // of a tile: lanes, outputs, samples of a row
+    Index rows_ = 1, outputs_ = 1;  // of a tile: lanes, outputs
     std::vector<Worker> workers_;
 };
 

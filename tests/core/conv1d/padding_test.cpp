@@ -2,14 +2,13 @@
 #include "core/conv1d/padding.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/conv1d/conv1d.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/conv1d/judge.hpp"
+#include "tests/scipy.hpp"
 
 using namespace convoy;
 using conv1d::Padding;
@@ -26,42 +25,29 @@ double extended(const std::vector<double>& x, Index i, Padding padding) {
                      static_cast<double>(s.last) * x.back();
 }
 
-// Numbers that /usr/bin/python3 prints for a program; empty where it or numpy is missing.
-std::vector<double> python(const std::string& program) {
-    std::vector<double> out;
-    FILE* pipe = popen(("/usr/bin/python3 -c '" + program + "' 2>/dev/null").c_str(), "r");
-    if (pipe == nullptr) return out;
-    for (double v; std::fscanf(pipe, "%lf", &v) == 1;)
-        out.push_back(v);
-    pclose(pipe);
-    return out;
-}
-
 }  // namespace
 
 TEST_CASE("the index map is numpy.pad's") {
-    const std::string program = R"(
-import numpy as np
+    // One fold at a time: numpy before 2 goes wrong where it has to fold more often and unequally.
+    const auto numpy = test::scipy(R"(
 for n in 1, 2, 3, 5, 8:
     x = np.arange(n) ** 2 % 7 + 1.0
-    for kw in dict(mode="constant"), dict(mode="reflect"), dict(mode="edge"), dict(mode="reflect", reflect_type="odd"):
-        # One fold at a time: numpy before 2 goes wrong where it has to fold more often and unequally.
-        for v in np.pad(x, max(n - 1, 1), **kw): print(v)
-)";
-    const std::vector<double> numpy = python(program);
-    if (numpy.empty()) CONVOY_SKIP("no numpy for /usr/bin/python3");
+    for kw in dict(mode='constant'), dict(mode='reflect'), dict(mode='edge'), dict(mode='reflect', reflect_type='odd'):
+        row(np.pad(x, max(n - 1, 1), **kw))
+)");
     std::size_t at = 0;
     for (const Index n : {1, 2, 3, 5, 8}) {
         std::vector<double> x;
         for (Index i = 0; i < n; ++i)
             x.push_back(static_cast<double>(i * i % 7 + 1));
         const Index pad = std::max<Index>(n - 1, 1);
-        for (const Padding padding : every_padding)
+        for (const Padding padding : every_padding) {
+            const std::vector<double>& padded = numpy.at(at++);
             for (Index i = -pad; i < n + pad; ++i) {
                 INFO("n " << n << ", padding " << static_cast<int>(padding) << ", frame " << i);
-                REQUIRE(at < numpy.size());
-                REQUIRE(extended(x, i, padding) == numpy[at++]);
+                REQUIRE(extended(x, i, padding) == padded.at(static_cast<std::size_t>(i + pad)));
             }
+        }
     }
     CHECK(at == numpy.size());
 }
