@@ -17,7 +17,7 @@ namespace convoy::pipelines {
 namespace {
 
 // All lengths are pixels of a picture that is 9 inches wide at 200 dots per inch.
-constexpr double width = 1800, left = 170, right = 250, top = 80, bottom = 125, gap = 36;
+constexpr double width = 1800, left = 170, right = 250, top = 80, bottom = 125, gap = 54;
 constexpr double one_panel = 780, of_several = 380;
 constexpr double text_size = 28, tick_length = 10, line_width = 2;
 constexpr double bar_gap = 36, bar_width = 36;
@@ -228,7 +228,7 @@ void draw(const SpectrogramPicture& picture, const std::string& path) {
         c.frame(b);
         x_axis(c, b, time, "Time (" + unit.units + ")", unit.factor, i + 1 == picture.panels.size());
         frequency_axis(c, b, picture.frequencies);
-        if (i < picture.panel_labels.size()) c.text(picture.panel_labels[i], b.x + b.w, b.y - 0.55 * gap, 1);
+        if (i < picture.panel_labels.size()) c.text(picture.panel_labels[i], b.x + b.w, b.y - 0.4 * gap, 1);
     }
     c.text(picture.title, left, top / 2, 0);
     colour_bar(c, {width - right + bar_gap, top, bar_width, height - top - bottom}, values,
