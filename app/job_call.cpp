@@ -3,6 +3,8 @@
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
+#include "pipelines/batch.hpp"
+#include "pipelines/inputs.hpp"
 
 namespace convoy::app {
 
@@ -26,15 +28,15 @@ std::vector<command::Group> step_groups(std::string_view step, std::string_view 
     return {{"Output", output_path},
             {title, step::catalog().at(step).params},
             {"Input", pipelines::input_params()},
+            {"Several inputs", pipelines::batch_params()},
             {"How it is written", pipelines::output_params()},
             {"How it is computed", pipelines::execution_params()}};
 }
 
 pipelines::JobRequest job_request(std::string_view name, const command::Call& call) {
     const auto& step = step::catalog().at(name);
-    if (call.inputs.size() != 1) throw usage_error("one input is taken", "give one file");
     if (!call.params.given("output")) throw usage_error("no output is given", "say where the result goes: -o OUT.h5");
-    return {call.inputs.front(),
+    return {call.inputs.empty() ? "" : call.inputs.front(),
             call.params.text("output"),
             part_of(call, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
                                              pipelines::execution_params()})),
@@ -44,14 +46,92 @@ pipelines::JobRequest job_request(std::string_view name, const command::Call& ca
             {}};
 }
 
-int run_step(std::string_view name, const command::Call& call) {
-    pipelines::JobRequest request = job_request(name, call);
-    Progress progress(call.params, request.input);
+namespace {
+
+// The request for each input, with the output that it writes.
+std::vector<pipelines::JobRequest> requests_for(std::string_view step, const command::Call& call) {
+    std::vector<std::string> words = call.inputs;
+    const Params& p = call.params;
+    if (p.given("files-from")) {
+        const auto listed = pipelines::read_list(p.text("files-from"), p.flag("null"));
+        words.insert(words.end(), listed.begin(), listed.end());
+    }
+    std::vector<std::string> inputs = pipelines::expand_inputs(words);
+    if (inputs.empty()) throw usage_error("no input is given", "name a file, a quoted glob, or --files-from FILE");
+    const bool several = inputs.size() > 1;
+    if (p.given("shard")) inputs = pipelines::shard_of(std::move(inputs), pipelines::parse_shard(p.text("shard")));
+    const pipelines::JobRequest common = job_request(step, call);
+    const std::string format = p.text("format");
+    const pipelines::Naming naming{common.output,
+                                   format.empty() ? ".h5" : (format.starts_with('.') ? "" : ".") + format, several};
+    std::vector<std::string> outputs(inputs.size(), "null");
+    if (common.output != "null") outputs = pipelines::name_outputs(inputs, naming, pipelines::recording_date);
+    std::vector<pipelines::JobRequest> requests(inputs.size(), common);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        requests[i].input = inputs[i];
+        requests[i].output = outputs[i];
+    }
+    return requests;
+}
+
+int run_single(pipelines::JobRequest request, const Params& params) {
+    Progress progress(params, request.input);
     request.progress = progress.callback();
     pipelines::Job job(std::move(request));
-    const pipelines::JobReport report = job.run();
-    write_report(call.params, to_json(report));
+    write_report(params, to_json(job.run()));
     return 0;
+}
+
+Json batch_json(const std::vector<pipelines::Outcome>& outcomes) {
+    Json files = Json::array();
+    Index failures = 0;
+    for (const pipelines::Outcome& o : outcomes) {
+        Json file = o.report ? to_json(*o.report) : Json::object();
+        if (!o.report) {
+            file["input"]["path"] = o.input;
+            file["output"]["path"] = o.output;
+            file["error"] = o.error.empty() ? Json("not started") : Json(o.error);
+            ++failures;
+        }
+        files.push(std::move(file));
+    }
+    Json whole;
+    whole["schema"] = "convoy.batch/1";
+    whole["files"] = std::move(files);
+    whole["failed"] = failures;
+    return whole;
+}
+
+int run_several(std::vector<pipelines::JobRequest> requests, const Params& params) {
+    pipelines::BatchOptions options;
+    const Index jobs = params.integer("jobs");
+    if (jobs < 1 || jobs > 1024) throw usage_error("--jobs must be from 1 to 1024");
+    options.jobs = static_cast<int>(jobs);
+    options.fail_fast = params.flag("fail-fast");
+    Progress progress(params, to_text(static_cast<Index>(requests.size())) + " files");
+    const auto show = progress.callback();
+    options.finished = [&](const pipelines::Outcome& outcome, std::size_t done, std::size_t all) {
+        if (!outcome.error.empty()) log_error(outcome.error);
+        if (show) show(static_cast<Index>(done), static_cast<Index>(all));
+    };
+    const auto outcomes = pipelines::run_batch(std::move(requests), options);
+    write_report(params, batch_json(outcomes));
+    std::string failed;
+    for (const pipelines::Outcome& o : outcomes)
+        if (!o.report) failed += o.input + "\n";
+    if (params.given("failed-to")) write_text(params.text("failed-to"), failed);
+    if (failed.empty()) return 0;
+    log_list("not done:", failed);
+    return 3;
+}
+
+}  // namespace
+
+int run_step(std::string_view name, const command::Call& call) {
+    auto requests = requests_for(name, call);
+    const bool batch = call.inputs.size() != 1 || requests.size() != 1 || call.params.given("failed-to");
+    if (!batch) return run_single(std::move(requests.front()), call.params);
+    return run_several(std::move(requests), call.params);
 }
 
 }  // namespace convoy::app

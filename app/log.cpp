@@ -49,6 +49,10 @@ void log_info(const std::string& text) {
     logger()->info("{}", text);
 }
 
+void log_list(const std::string& title, const std::string& lines) {
+    std::fprintf(stderr, "%s\n%s", title.c_str(), lines.c_str());
+}
+
 struct Progress::State {
     using Clock = std::chrono::steady_clock;
     std::string label;

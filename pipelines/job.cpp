@@ -1,11 +1,13 @@
 #include "pipelines/job.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
+#include "pipelines/inputs.hpp"
 #include "pipelines/sinks.hpp"
 
 namespace convoy::pipelines {
@@ -32,22 +34,20 @@ Span wanted_frames(const Flow& flow, const Part& part) {
     return {first, end - first};
 }
 
-// Warnings of a job, for its report; the former handler still hears them.
+// Warnings that name a job's files, for its report; other jobs may run beside it.
 class WarningLog {
   public:
-    WarningLog() {
-        former_ = on_warning([this](const std::string& where, const std::string& text) {
-            lines_.push_back(where.empty() ? text : where + ": " + text);
-            former_(where, text);
-        });
-    }
-    WarningLog(const WarningLog&) = delete;
-    ~WarningLog() { on_warning(former_); }
+    explicit WarningLog(std::vector<std::string> files)
+        : files_(std::move(files)), listener_([this](const std::string& where, const std::string& text) {
+              const auto ours = [&](const std::string& file) { return where.starts_with(file); };
+              if (where.empty() || std::any_of(files_.begin(), files_.end(), ours))
+                  lines_.push_back(where.empty() ? text : where + ": " + text);
+          }) {}
     const std::vector<std::string>& lines() const { return lines_; }
 
   private:
-    WarningHandler former_;
-    std::vector<std::string> lines_;
+    std::vector<std::string> files_, lines_;
+    WarningListener listener_;
 };
 
 bool is_audio_name(const std::string& path) {
@@ -58,7 +58,7 @@ bool is_audio_name(const std::string& path) {
 }  // namespace
 
 struct Job::State {
-    explicit State(JobRequest r) : request(std::move(r)) {}
+    explicit State(JobRequest r) : request(std::move(r)), warnings({split_dataset(request.input).path, request.output}) {}
 
     JobRequest request;
     WarningLog warnings;
@@ -129,6 +129,7 @@ void Job::State::plan_stream() {
         stream.chunk_bytes = 64u << 20;
         stream.memory_limit = std::size_t{1} << 30;
     }
+    stream.memory_limit /= static_cast<std::size_t>(request.share);
     const ChunkRequest chunk = chunk_request(request.options, reader->recording().rate);
     if (chunk.frames > 0) {
         const double ratio = static_cast<double>(flow.shape.frames) / static_cast<double>(report.input.shape.frames);
@@ -297,6 +298,12 @@ const io::OutputSpec& Job::spec() const {
 }
 const io::Recording& Job::recording() const {
     return state_->reader->recording();
+}
+
+std::string recording_date(const std::string& input) {
+    const auto reader = io::open(input, {});
+    const io::Recording& r = reader->recording();
+    return (r.start_time ? *r.start_time : r.modified).substr(0, 10);
 }
 
 JobReport Job::run() {

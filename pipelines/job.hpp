@@ -27,6 +27,7 @@ struct JobRequest {
     std::string command;  // the command line, for /convoy
     bool hash = false;
     std::function<void(Index done, Index total)> progress;
+    int share = 1;        // of how many jobs at once: each takes its part of the memory
 };
 
 /// A step as planned.
@@ -74,6 +75,9 @@ class Job {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// The day (YYYY-MM-DD) on which an input starts, or else of its file: for {date} in names.
+std::string recording_date(const std::string& input);
 
 /// The report as JSON, schema convoy.report/1.
 Json to_json(const JobReport& report);

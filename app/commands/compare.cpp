@@ -100,6 +100,7 @@ app::Table summary_table(const pipelines::Comparison& c) {
 
 int run(const Call& call) {
     const Params& p = call.params;
+    if (call.inputs.size() != 1) throw usage_error("one input is compared", "give one file");
     pipelines::CompareOptions o{app::job_request("filter", call), {}, {}, 20, 3, "auto"};
     if (p.given("modes")) o.modes = split(p.text("modes"), ',');
     if (p.given("chunk")) o.chunks = split(p.text("chunk"), ',');  // --chunk takes a list here

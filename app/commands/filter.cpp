@@ -19,8 +19,8 @@ int run(const Call& call) {
 extern constinit const Command filter{
     "filter",
     "FIR-filter WAV or HDF5 signals; writes HDF5, or WAV where asked",
-    "INPUT",
-    true,
+    "INPUT...",
+    false,
     "convoy filter recording.wav -o filtered.h5 --bandpass 300,3000 --transition 100",
     groups,
     run};

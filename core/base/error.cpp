@@ -4,6 +4,7 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace convoy {
 
@@ -16,6 +17,11 @@ std::mutex handler_mutex;
 WarningHandler handler = [](const std::string& where, const std::string& text) {
     std::fprintf(stderr, "convoy: warning: %s\n", one_line(where, text, {}).c_str());
 };
+
+std::vector<WarningListener*>& listeners() {  // under handler_mutex
+    static std::vector<WarningListener*> list;
+    return list;
+}
 }  // namespace
 
 Error::Error(Fault fault, std::string where, std::string what, std::string hint)
@@ -39,7 +45,18 @@ std::string system_error_text(int code) {
 
 void warn(std::string where, std::string text) {
     std::scoped_lock lock(handler_mutex);
+    for (const WarningListener* listener : listeners()) listener->heard_(where, text);
     handler(where, text);
+}
+
+WarningListener::WarningListener(WarningHandler heard) : heard_(std::move(heard)) {
+    std::scoped_lock lock(handler_mutex);
+    listeners().push_back(this);
+}
+
+WarningListener::~WarningListener() {
+    std::scoped_lock lock(handler_mutex);
+    std::erase(listeners(), this);
 }
 
 WarningHandler on_warning(WarningHandler next) {

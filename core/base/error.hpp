@@ -42,4 +42,17 @@ void warn(std::string where, std::string text);
 using WarningHandler = std::function<void(const std::string& where, const std::string& text)>;
 WarningHandler on_warning(WarningHandler handler);
 
+/// Hears warnings too, as long as it lives: for reports.
+class WarningListener {
+  public:
+    explicit WarningListener(WarningHandler heard);
+    WarningListener(const WarningListener&) = delete;
+    WarningListener& operator=(const WarningListener&) = delete;
+    ~WarningListener();
+
+  private:
+    WarningHandler heard_;
+    friend void warn(std::string where, std::string text);
+};
+
 }  // namespace convoy

@@ -1,0 +1,131 @@
+#include "pipelines/batch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "pipelines/cancel.hpp"
+#include "pipelines/inputs.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+constexpr Param list[] = {
+    {.name = "files-from", .value = "FILE", .help = "more inputs, one a line; - is standard input"},
+    {.name = "null", .kind = Kind::flag, .help = "--files-from is separated by NUL", .also = "0"},
+    {.name = "jobs", .kind = Kind::integer, .value = "N", .help = "files at once", .fallback = "1"},
+    {.name = "fail-fast", .kind = Kind::flag, .help = "stop at the first file that fails"},
+    {.name = "failed-to", .value = "FILE", .help = "write the names of files that failed, one a line"},
+    {.name = "shard", .value = "I/N", .help = "take one of N parts of the inputs; slurm: an array job's own"},
+};
+
+void make_folder(const std::string& output) {
+    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+    std::error_code error;
+    if (!folder.empty()) std::filesystem::create_directories(folder, error);
+    if (error) throw failed(folder.string(), "cannot be made: " + error.message());
+}
+
+Outcome run_one(JobRequest request, bool several) {
+    Outcome outcome;
+    outcome.input = request.input;
+    outcome.output = request.output;
+    try {
+        if (several && request.output != "null") make_folder(request.output);
+        outcome.report = Job(std::move(request)).run();
+    } catch (const Error& error) {
+        outcome.error = error.what();
+        outcome.fault = error.fault();
+    } catch (const Cancelled&) {
+        outcome.stopped = true;
+    } catch (const std::bad_alloc&) {
+        outcome.error = outcome.input + ": not enough memory; use a smaller --chunk or fewer --jobs";
+    }
+    return outcome;
+}
+
+Index file_bytes(const std::string& input) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(split_dataset(input).path, error);
+    return error ? 0 : static_cast<Index>(bytes);
+}
+
+Index environment(const char* name) {
+    const char* text = std::getenv(name);
+    const auto value = text == nullptr ? std::nullopt : parse_integer(text);
+    if (!value)
+        throw usage_error("--shard slurm needs the variable " + std::string(name) + " of a Slurm array job",
+                          "run it with sbatch --array, or give --shard I/N");
+    return *value;
+}
+
+}  // namespace
+
+std::span<const Param> batch_params() {
+    return list;
+}
+
+std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options) {
+    const std::size_t all = requests.size();
+    std::vector<Outcome> outcomes(all);
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> stop{false};
+    std::mutex mutex;
+    std::size_t done = 0;
+    const auto work = [&] {
+        for (std::size_t i; (i = next++) < all;) {
+            if (stop || signal_received() != 0) {
+                outcomes[i] = {requests[i].input, requests[i].output, {}, {}, Fault::failed, true};
+                continue;
+            }
+            requests[i].share = std::max(1, options.jobs);
+            outcomes[i] = run_one(std::move(requests[i]), all > 1);
+            if (options.fail_fast && !outcomes[i].error.empty()) stop = true;
+            const std::scoped_lock lock(mutex);
+            ++done;
+            if (options.finished) options.finished(outcomes[i], done, all);
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (int j = 1; j < options.jobs; ++j) threads.emplace_back(work);
+        work();
+    }
+    check_cancelled();
+    return outcomes;
+}
+
+Shard parse_shard(const std::string& text) {
+    if (text == "slurm") {
+        const Index step = std::getenv("SLURM_ARRAY_TASK_STEP") ? std::max<Index>(1, environment("SLURM_ARRAY_TASK_STEP")) : 1;
+        const Index first = environment("SLURM_ARRAY_TASK_MIN");
+        return {(environment("SLURM_ARRAY_TASK_ID") - first) / step + 1, environment("SLURM_ARRAY_TASK_COUNT")};
+    }
+    const auto words = split(text, '/');
+    const auto part = words.size() == 2 ? parse_integer(words[0]) : std::nullopt;
+    const auto of = words.size() == 2 ? parse_integer(words[1]) : std::nullopt;
+    if (!part || !of || *of < 1 || *part < 1 || *part > *of)
+        throw usage_error("--shard '" + text + "' is not I/N with I from 1 to N", "write 2/8, or slurm");
+    return {*part, *of};
+}
+
+std::vector<std::string> shard_of(std::vector<std::string> inputs, const Shard& shard) {
+    std::sort(inputs.begin(), inputs.end());
+    std::vector<double> ends;  // bytes up to and with each input; an empty file counts as one byte
+    double total = 0;
+    for (const std::string& input : inputs) ends.push_back(total += static_cast<double>(std::max<Index>(1, file_bytes(input))));
+    std::vector<std::string> mine;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const double before = i == 0 ? 0 : ends[i - 1];
+        const double middle = (before + ends[i]) / 2;
+        const auto part = static_cast<Index>(middle / total * static_cast<double>(shard.of));
+        if (std::min(part, shard.of - 1) == shard.part - 1) mine.push_back(inputs[i]);
+    }
+    return mine;
+}
+
+}  // namespace convoy::pipelines

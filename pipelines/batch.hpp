@@ -1,0 +1,44 @@
+// Many jobs of one kind: one bad file does not stop the rest.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "pipelines/job.hpp"
+
+namespace convoy::pipelines {
+
+/// --files-from, --jobs, --fail-fast, ...: of every command that takes several inputs.
+std::span<const Param> batch_params();
+
+/// How one job of a batch ended.
+struct Outcome {
+    std::string input, output;
+    std::optional<JobReport> report;    // where it was done
+    std::string error;                  // why not, as one line; empty where done
+    Fault fault = Fault::failed;
+    bool stopped = false;               // never started, since another one failed (--fail-fast)
+};
+
+struct BatchOptions {
+    int jobs = 1;                       // files at once; memory is shared among them
+    bool fail_fast = false;
+    std::function<void(const Outcome&, std::size_t done, std::size_t all)> finished;  // one call at a time
+};
+
+/// Runs the jobs, `jobs` at a time; outcomes in the order of the requests. Throws only Cancelled.
+std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options);
+
+/// Part I of N (`2/8`), or `slurm`: an array job's own part, from its variables. Error (a wrong request) otherwise.
+struct Shard {
+    Index part = 1, of = 1;             // part counts from 1
+};
+Shard parse_shard(const std::string& text);
+
+/// Inputs of one shard: the sorted list cut into runs of about equal bytes. Every input is in exactly one shard.
+std::vector<std::string> shard_of(std::vector<std::string> inputs, const Shard& shard);
+
+}  // namespace convoy::pipelines
