@@ -9,6 +9,7 @@
 
 #include "core/base/signal.hpp"
 #include "tests/catch.hpp"
+#include "tests/vector_targets.hpp"
 
 using namespace convoy;
 using namespace convoy::stats;
@@ -157,6 +158,17 @@ TEST_CASE("the hash is the sum that its header writes out") {
         CHECK(same(hash_of(s.window(), {100, n}, s.shape), plain(half, 0)));
     }
     CHECK(Hash{0x1, 0xabc}.text() == "0000000000000abc0000000000000001");
+}
+
+TEST_CASE("the hash is the same on every processor") {
+    Samples<double> x({1, 1237, 3}, 1);
+    const Hash here = hash_of(x.window(), {100, 1237}, x.shape);
+    int targets = 0;
+    test::each_vector_target([&] {
+        CHECK(same(hash_of(x.window(), {100, 1237}, x.shape), here));
+        ++targets;
+    });
+    CHECK(targets > 0);
 }
 
 TEST_CASE("the hash does not depend on chunks, groups of lanes or their order") {
