@@ -24,7 +24,8 @@ bool exists(const std::string& path) {
 /// "a.h5:/b" where a.h5 is there; a file whose own name holds a colon comes first.
 Place place_of(const std::string& input) {
     if (exists(input)) return {input, {}};
-    for (std::size_t colon = input.find(':'); colon != std::string::npos; colon = input.find(':', colon + 1)) {
+    for (std::size_t colon = input.find(':'); colon != std::string::npos;
+         colon = input.find(':', colon + 1)) {
         const std::string path = input.substr(0, colon);
         struct stat status {};
         if (colon + 1 < input.size() && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
@@ -40,7 +41,8 @@ void check_file(const std::string& path) {
     struct stat status {};
     if (path.empty()) throw usage_error("an input without a name");
     if (::stat(path.c_str(), &status) != 0) {
-        if (errno == ENOENT) throw failed(path, "no such file", "check the name, and quote names with spaces");
+        if (errno == ENOENT)
+            throw failed(path, "no such file", "check the name, and quote names with spaces");
         throw failed(path, "cannot be opened: " + system_error_text(errno));
     }
     if (S_ISDIR(status.st_mode))

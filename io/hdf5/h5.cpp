@@ -23,10 +23,13 @@ bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
-File try_open(const std::string& path, bool locked) {
+/// Opens; `message` says why not (closing anything would clear it).
+File try_open(const std::string& path, bool locked, std::string& message) {
     Plist access(check(H5Pcreate(H5P_FILE_ACCESS), path, "cannot be opened"));
     check(H5Pset_file_locking(access, locked, true), path, "cannot be opened");
-    return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+    File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+    if (!file.valid()) message = innermost_message();
+    return file;
 }
 
 /// Why the file could not be opened, from HDF5's message.
@@ -34,17 +37,19 @@ Error why_not_opened(const std::string& path, const std::string& message) {
     long long present = 0, base = 0, declared = 0;
     const std::size_t at = message.find("eof = ");
     if (contains(message, "truncated file") && at != std::string::npos &&
-        std::sscanf(message.c_str() + at, "eof = %lld, sblock->base_addr = %lld, stored_eof = %lld", &present, &base,
-                    &declared) == 3)
+        std::sscanf(message.c_str() + at, "eof = %lld, sblock->base_addr = %lld, stored_eof = %lld", &present,
+                    &base, &declared) == 3)
         return failed(path,
                       "file is cut short (truncated): it should have " + std::to_string(base + declared) +
                           " bytes and has " + std::to_string(base + present),
                       "copy it again from where it is complete");
     if (contains(message, "already open for write") || contains(message, "h5clear"))
-        return failed(path, "file is still open for writing, or its writer ended without closing it",
-                      "close it in the program that records, or, if that is gone, repair a copy with h5clear -s");
+        return failed(
+            path, "file is still open for writing, or its writer ended without closing it",
+            "close it in the program that records, or, if that is gone, repair a copy with h5clear -s");
     if (contains(message, "unable to lock file"))
-        return failed(path, "file is locked: another program has it open for writing", "close it there first");
+        return failed(path, "file is locked: another program has it open for writing",
+                      "close it there first");
     return failed(path, "HDF5 file is damaged or incomplete (" + message + ")",
                   "check it with h5dump -H, or copy it again");
 }
@@ -75,14 +80,14 @@ File open_file(const std::string& path) {
     ::close(descriptor);
 
     Lock lock;
-    File file = try_open(path, true);
-    if (file.valid()) return file;
-    const std::string message = innermost_message();
-    // Held by a writer: "Resource temporarily unavailable". Any other failure to lock: a file system without locks.
-    const bool lockless = contains(message, "unable to lock file") &&
+    std::string message;
+    File file = try_open(path, true, message);
+    // Held by a writer: "Resource temporarily unavailable". Any other failure to lock: a file system without
+    // locks.
+    const bool lockless = !file.valid() && contains(message, "unable to lock file") &&
                           !contains(message, "errno = " + std::to_string(EAGAIN) + ",");
-    if (lockless) file = try_open(path, false);
-    if (!file.valid()) throw why_not_opened(path, lockless ? innermost_message() : message);
+    if (lockless) file = try_open(path, false, message);
+    if (!file.valid()) throw why_not_opened(path, message);
     return file;
 }
 

@@ -1,5 +1,6 @@
-// The door to HDF5: the only header that includes hdf5.h. Identifiers close themselves, every status is checked and
-// becomes an Error that ends in HDF5's own innermost message, and all calls are made one at a time.
+// The door to HDF5: the only header that includes hdf5.h. Identifiers close themselves, every status is
+// checked and becomes an Error that ends in HDF5's own innermost message, and all calls are made one at a
+// time.
 #pragma once
 
 #define H5_USE_110_API 1  // newer libraries then offer calls and structures as release 1.10 has them
@@ -18,8 +19,8 @@
 
 namespace convoy::io::h5 {
 
-/// HDF5 may be built without thread safety: hold a Lock around calls of it (and around check(), which reads the error
-/// stack that the call left). May be nested. Switches off HDF5's printing of errors.
+/// HDF5 may be built without thread safety: hold a Lock around calls of it (and around check(), which reads
+/// the error stack that the call left). May be nested. Switches off HDF5's printing of errors.
 class Lock {
   public:
     Lock();
@@ -47,7 +48,8 @@ class Handle {
     operator hid_t() const { return id_; }
     bool valid() const { return id_ >= 0; }
     hid_t release() noexcept { return std::exchange(id_, H5I_INVALID_HID); }
-    /// Closes; a failure is passed over (closing what was read loses nothing; writers call their close() and check).
+    /// Closes; a failure is passed over (closing what was read loses nothing; writers call their close() and
+    /// check).
     void reset() noexcept {
         if (id_ < 0) return;
         try {
@@ -83,8 +85,8 @@ Status check(Status status, std::string_view where, std::string_view what, std::
     return status;
 }
 
-/// Opens a file for reading, without a lock where its file system has none. Error that tells apart: missing, not
-/// readable, not HDF5, cut short (with both sizes), left open by a writer.
+/// Opens a file for reading, without a lock where its file system has none. Error that tells apart: missing,
+/// not readable, not HDF5, cut short (with both sizes), left open by a writer.
 File open_file(const std::string& path);
 
 /// Address of an object; two names with the same one are one object.
@@ -94,8 +96,12 @@ struct Identity {
     friend auto operator<=>(const Identity&, const Identity&) = default;
 };
 enum class ObjectKind { group, dataset, other };
-/// Opens the object at `path` below `location`; an invalid handle where it is not there or its link leads nowhere.
+/// Opens the object at `path` below `location`; an invalid handle where it is not there or its link leads
+/// nowhere.
 Object open_object(hid_t location, const std::string& path);
+/// Opens a dataset (with external raw files looked for beside its file, as all openings of one dataset must
+/// agree on). Error where that fails.
+Dataset open_dataset(hid_t location, const std::string& path, std::string_view where);
 Identity identity(hid_t object);
 ObjectKind kind_of(hid_t object);
 /// Absolute path by which the object was opened.
@@ -120,9 +126,11 @@ std::vector<Index> extents(hid_t space);
 std::optional<std::vector<Index>> dataset_extents(hid_t dataset);
 /// "int16", "float64 big-endian", "complex float32", "text", "compound": for people.
 std::string type_text(hid_t type);
+/// Whether a type is a compound of r, i or real, imag.
+bool is_complex(hid_t type);
 
-/// What a small attribute or dataset holds, whatever its stored type (integer or float of any width and byte order,
-/// text of fixed or variable length) and shape.
+/// What a small attribute or dataset holds, whatever its stored type (integer or float of any width and byte
+/// order, text of fixed or variable length) and shape.
 struct Value {
     std::vector<Index> dims;             // empty: scalar
     std::vector<double> numbers;         // empty for text

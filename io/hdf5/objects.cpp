@@ -31,10 +31,14 @@ void read_target(hid_t group, const H5L_info_t& about, Link& link) {
 
 Link::Kind kind_of_link(H5L_type_t type) {
     switch (type) {
-        case H5L_TYPE_HARD: return Link::Kind::hard;
-        case H5L_TYPE_SOFT: return Link::Kind::soft;
-        case H5L_TYPE_EXTERNAL: return Link::Kind::external;
-        default: return Link::Kind::other;
+        case H5L_TYPE_HARD:
+            return Link::Kind::hard;
+        case H5L_TYPE_SOFT:
+            return Link::Kind::soft;
+        case H5L_TYPE_EXTERNAL:
+            return Link::Kind::external;
+        default:
+            return Link::Kind::other;
     }
 }
 
@@ -62,6 +66,20 @@ Object open_object(hid_t location, const std::string& path) {
     return Object(H5Oopen(location, path.c_str(), H5P_DEFAULT));
 }
 
+Dataset open_dataset(hid_t location, const std::string& path, std::string_view where) {
+    Lock lock;
+    const auto open = [&](hid_t access) {
+        return Dataset(check(H5Dopen2(location, path.c_str(), access), where, "dataset cannot be opened"));
+    };
+    Dataset dataset = open(H5P_DEFAULT);
+    Plist creation(check(H5Dget_create_plist(dataset), where, "dataset cannot be examined"));
+    if (H5Pget_external_count(creation) <= 0) return dataset;
+    dataset.reset();
+    Plist access(check(H5Pcreate(H5P_DATASET_ACCESS), where, "dataset cannot be opened"));
+    check(H5Pset_efile_prefix(access, "${ORIGIN}"), where, "dataset cannot be opened");
+    return open(access);
+}
+
 Identity identity(hid_t object) {
     Lock lock;
     const H5O_info_t found = info(object);
@@ -72,9 +90,12 @@ ObjectKind kind_of(hid_t object) {
     Lock lock;
     switch (H5Iget_type(object)) {
         case H5I_GROUP:
-        case H5I_FILE: return ObjectKind::group;
-        case H5I_DATASET: return ObjectKind::dataset;
-        default: return ObjectKind::other;
+        case H5I_FILE:
+            return ObjectKind::group;
+        case H5I_DATASET:
+            return ObjectKind::dataset;
+        default:
+            return ObjectKind::other;
     }
 }
 

@@ -21,7 +21,8 @@ bool read_texts(hid_t type, hid_t space, std::size_t count, const ReadAll& read,
     if (H5Tis_variable_str(type) > 0) {
         std::vector<char*> texts(count, nullptr);
         if (read(type, texts.data()) < 0) return false;
-        for (const char* text : texts) out.texts.emplace_back(text != nullptr ? text : "");
+        for (const char* text : texts)
+            out.texts.emplace_back(text != nullptr ? text : "");
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts.data());
         return true;
     }
@@ -50,18 +51,17 @@ std::optional<Value> read_value(hid_t type, hid_t space, Index most, const ReadA
     const auto n = static_cast<std::size_t>(count);
     bool done = false;
     switch (H5Tget_class(type)) {
-        case H5T_STRING: done = read_texts(type, space, n, read, out); break;
+        case H5T_STRING:
+            done = read_texts(type, space, n, read, out);
+            break;
         case H5T_INTEGER:
-        case H5T_FLOAT: done = read_numbers(type, n, read, out); break;
-        default: break;
+        case H5T_FLOAT:
+            done = read_numbers(type, n, read, out);
+            break;
+        default:
+            break;
     }
     return done ? std::optional(std::move(out)) : std::nullopt;
-}
-
-bool is_complex(hid_t type) {
-    if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
-    return (H5Tget_member_index(type, "r") == 0 && H5Tget_member_index(type, "i") == 1) ||
-           (H5Tget_member_index(type, "real") == 0 && H5Tget_member_index(type, "imag") == 1);
 }
 
 std::string number_text(hid_t type, std::string text) {
@@ -69,6 +69,13 @@ std::string number_text(hid_t type, std::string text) {
     return H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE ? text + " big-endian" : text;
 }
 }  // namespace
+
+bool is_complex(hid_t type) {
+    Lock lock;
+    if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
+    return (H5Tget_member_index(type, "r") == 0 && H5Tget_member_index(type, "i") == 1) ||
+           (H5Tget_member_index(type, "real") == 0 && H5Tget_member_index(type, "imag") == 1);
+}
 
 std::vector<Index> extents(hid_t space) {
     Lock lock;
@@ -87,21 +94,31 @@ std::optional<std::vector<Index>> dataset_extents(hid_t dataset) {
 std::string type_text(hid_t type) {
     Lock lock;
     switch (H5Tget_class(type)) {
-        case H5T_INTEGER: return number_text(type, H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int");
-        case H5T_FLOAT: return number_text(type, "float");
-        case H5T_STRING: return "text";
-        case H5T_ENUM: return "boolean or enumeration";
-        case H5T_REFERENCE: return "references";
-        case H5T_VLEN: return "variable-length lists";
-        case H5T_ARRAY: return "arrays";
-        case H5T_OPAQUE: return "opaque bytes";
-        case H5T_BITFIELD: return "bit fields";
+        case H5T_INTEGER:
+            return number_text(type, H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int");
+        case H5T_FLOAT:
+            return number_text(type, "float");
+        case H5T_STRING:
+            return "text";
+        case H5T_ENUM:
+            return "boolean or enumeration";
+        case H5T_REFERENCE:
+            return "references";
+        case H5T_VLEN:
+            return "variable-length lists";
+        case H5T_ARRAY:
+            return "arrays";
+        case H5T_OPAQUE:
+            return "opaque bytes";
+        case H5T_BITFIELD:
+            return "bit fields";
         case H5T_COMPOUND: {
             if (!is_complex(type)) return "compound";
             Type part(H5Tget_member_type(type, 0));
             return "complex of " + type_text(part);
         }
-        default: return "of a type that is no number";
+        default:
+            return "of a type that is no number";
     }
 }
 
@@ -117,7 +134,8 @@ std::optional<Value> attribute(hid_t object, const std::string& name) {
     if (!found.valid()) return std::nullopt;
     Type type(H5Aget_type(found));
     Space space(H5Aget_space(found));
-    return read_value(type, space, most, [&](hid_t memory, void* data) { return H5Aread(found, memory, data); });
+    return read_value(type, space, most,
+                      [&](hid_t memory, void* data) { return H5Aread(found, memory, data); });
 }
 
 std::optional<Value> value(hid_t dataset, Index most) {

@@ -1,0 +1,76 @@
+// Samples by way of HDF5 itself: compact and virtual datasets, external files, filters of plugins, unusual
+// numbers.
+#include <algorithm>
+
+#include "io/hdf5/samples.hpp"
+
+namespace convoy::io::h5 {
+
+namespace {
+/// Decoded chunks that HDF5 keeps, so that those at the joins of blocks are decoded once.
+constexpr Index cache_bytes = 64 << 20;
+
+Dataset reopen_with_cache(const Source& source, const Storage& storage) {
+    Index chunk_bytes = source.element.stored_bytes;
+    for (const Index extent : storage.chunk)
+        chunk_bytes *= extent;
+    Plist access(check(H5Dget_access_plist(source.dataset), source.where, "cannot be opened"));
+    check(
+        H5Pset_chunk_cache(access, 12421, static_cast<std::size_t>(std::max(cache_bytes, chunk_bytes)), 1.0),
+        source.where, "cannot be opened");
+    return Dataset(
+        check(H5Dopen2(source.home, source.home_name.c_str(), access), source.where, "cannot be opened"));
+}
+
+class LibrarySamples final : public Samples {
+  public:
+    LibrarySamples(const Source& source, const Storage& storage, const Frame& frame)
+        : frame_(frame), where_(source.where), dataset_(reopen_with_cache(source, storage)) {
+        Type stored(check(H5Dget_type(dataset_), where_, "the dataset's type cannot be read"));
+        memory_ = memory_type(source.element, stored);
+        space_ = Space(check(H5Dget_space(dataset_), where_, "the dataset's extents cannot be read"));
+    }
+
+    bool serial() const override { return true; }
+
+    void read(const Block& block, std::byte* dst, Index pitch) override {
+        if (block.frames <= 0) return;
+        Lock lock;
+        const hsize_t extent[3] = {static_cast<hsize_t>(block.outer_count), static_cast<hsize_t>(pitch),
+                                   static_cast<hsize_t>(block.inner_count)};
+        Space memory(check(H5Screate_simple(3, extent, nullptr), where_, "samples cannot be read"));
+        for (const Box& box : boxes_of(frame_, block)) {
+            const hsize_t first[3] = {static_cast<hsize_t>(box.outer - block.outer), 0,
+                                      static_cast<hsize_t>(box.inner - block.inner)};
+            const hsize_t count[3] = {static_cast<hsize_t>(box.outer_count),
+                                      static_cast<hsize_t>(block.frames),
+                                      static_cast<hsize_t>(box.inner_count)};
+            select(memory, first, count);
+            const std::vector<hsize_t> stored_first(box.first.begin(), box.first.end());
+            const std::vector<hsize_t> stored_count(box.count.begin(), box.count.end());
+            select(space_, stored_first.data(), stored_count.data());
+            check(H5Dread(dataset_, memory_, memory, space_, H5P_DEFAULT, dst), where_,
+                  "samples cannot be read", "the file is damaged or incomplete there");
+        }
+    }
+
+  private:
+    void select(hid_t space, const hsize_t* first, const hsize_t* count) const {
+        check(H5Sselect_hyperslab(space, H5S_SELECT_SET, first, nullptr, count, nullptr), where_,
+              "samples cannot be read");
+    }
+
+    Frame frame_;
+    std::string where_;
+    Dataset dataset_;
+    Type memory_;
+    Space space_;
+};
+}  // namespace
+
+std::unique_ptr<Samples> library_samples(const Source& source, const Storage& storage, const Frame& frame) {
+    Lock lock;
+    return std::make_unique<LibrarySamples>(source, storage, frame);
+}
+
+}  // namespace convoy::io::h5

@@ -1,0 +1,329 @@
+// The HDF5 member of the formats: opens a dataset, says what it is, and hands out its samples.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/quantity.hpp"
+#include "io/hdf5/stamps.hpp"
+
+namespace convoy::io {
+
+namespace h5 {
+namespace {
+/// A run of neighbouring channels in the order asked for: channels `first`, `first + 1`, ... of the file.
+struct Run {
+    Index to, first, count;
+};
+
+std::vector<Run> runs_of(const std::vector<Index>& selected, Index from, Index count) {
+    std::vector<Run> runs;
+    for (Index i = from; i < from + count; ++i) {
+        const Index channel = selected.empty() ? i : selected[static_cast<std::size_t>(i)];
+        if (selected.empty()) return {{0, from, count}};
+        if (!runs.empty() && runs.back().first + runs.back().count == channel)
+            ++runs.back().count;
+        else
+            runs.push_back({i - from, channel, 1});
+    }
+    return runs;
+}
+
+class Hdf5Reader final : public Reader {
+  public:
+    Hdf5Reader(const std::string& path, const OpenOptions& options);
+
+    bool serial() const override { return samples_->serial(); }
+    void read(Span span, Lanes lanes, std::byte* dst, Index pitch) override;
+
+  private:
+    void describe_file();
+    void describe_array(const OpenOptions& options);
+    void describe_time(const OpenOptions& options);
+    std::optional<StampLine> find_stamps(const OpenOptions& options, bool attached_only) const;
+    void find_rate(const OpenOptions& options, const std::optional<StampLine>& attached,
+                   const std::optional<StampLine>& beside);
+    void find_start(const OpenOptions& options, const std::optional<StampLine>& stamps);
+    void select(const OpenOptions& options);
+
+    void read_elements(const Block& block, std::byte* dst, Index pitch);
+    void gather_inner(Block block, const std::vector<Run>& runs, std::byte* dst, Index pitch);
+
+    Source source_;
+    Storage storage_;
+    Frame frame_;  // of the stored array
+    std::unique_ptr<Samples> samples_;
+    bool channels_outer_ = false;  // which side of time the selected channels are on
+    std::vector<Index> selected_;  // by position in the output; empty: all
+};
+
+Hdf5Reader::Hdf5Reader(const std::string& path, const OpenOptions& options)
+    : source_(open_source(path, options.dataset)) {
+    Lock lock;
+    recording_.path = path;
+    recording_.dataset = source_.name;
+    recording_.format = "hdf5";
+    storage_ = check_storage(source_.dataset, source_.home_path, source_.where);
+    describe_file();
+    describe_array(options);
+    describe_time(options);
+    select(options);
+    samples_ = open_samples(source_, storage_, frame_);
+}
+
+void Hdf5Reader::describe_file() {
+    struct stat about {};
+    if (::stat(recording_.path.c_str(), &about) != 0) throw failed(recording_.path, "cannot be examined");
+    recording_.file_bytes = about.st_size;
+    recording_.modified = to_iso8601({about.st_mtim.tv_sec * 1'000'000'000LL + about.st_mtim.tv_nsec, true});
+}
+
+void Hdf5Reader::describe_array(const OpenOptions& options) {
+    const AxisChoice choice = time_axis(source_, options.time_axis);
+    frame_ = frame_of(source_.dims, choice.axis);
+    recording_.dims = source_.dims;
+    recording_.time_axis = choice.axis;
+    recording_.time_axis_source = choice.source;
+    recording_.type = source_.element.type;
+    recording_.stored_type = source_.element.text;
+    recording_.complex = source_.element.parts == 2;
+    recording_.wide = source_.element.wide;
+    recording_.chunk = storage_.chunk;
+    if (!storage_.chunk.empty()) {
+        recording_.decoded_chunk_bytes = source_.element.stored_bytes;
+        for (const Index extent : storage_.chunk)
+            recording_.decoded_chunk_bytes *= extent;
+    }
+    if (!options.raw) recording_.scaling = scaling_of(source_, frame_.outer * frame_.inner);
+}
+
+/// Stamps in dimension scales of the time axis (and Terra15's, whose attributes are known to be off), or else
+/// beside the data.
+std::optional<StampLine> Hdf5Reader::find_stamps(const OpenOptions& options, bool attached_only) const {
+    std::vector<std::string> paths;
+    if (attached_only) {
+        paths = dimension_scales(source_.dataset)[static_cast<std::size_t>(frame_.time_axis)];
+        for (const std::string& name : stamp_names(source_))
+            if (name.ends_with("/gps_time") || name.ends_with("/posix_time")) paths.push_back(name);
+    } else {
+        paths = stamp_names(source_);
+    }
+    for (const std::string& path : paths)
+        if (auto line = stamp_line(source_, path, frame_.frames, options.gap_tolerance)) return line;
+    return std::nullopt;
+}
+
+void Hdf5Reader::describe_time(const OpenOptions& options) {
+    const auto attached = find_stamps(options, true);
+    const auto beside = attached ? std::nullopt : find_stamps(options, false);
+    const auto& stamps = attached ? attached : beside;
+    find_rate(options, attached, beside);
+
+    if (stamps && stamps->frames < frame_.frames) {
+        warn(source_.where, "the last " + to_text(frame_.frames - stamps->frames) + " of " +
+                                to_text(frame_.frames) + " samples have no time stamp in " + stamps->path +
+                                " (an unfinished block): they are left out");
+        recording_.dims[static_cast<std::size_t>(frame_.time_axis)] = stamps->frames;
+    }
+    if (stamps) recording_.gaps = stamps->gaps;
+    if (stamps && !stamps->gaps.empty() && options.gaps == "error") {
+        const Gap& gap = stamps->gaps.front();
+        const std::size_t more = stamps->gaps.size() - 1;
+        throw failed(
+            source_.where,
+            "time stamps in " + stamps->path + " have a gap of " + to_text(gap.seconds) + " s at sample " +
+                to_text(gap.at) + (more > 0 ? ", and " + std::to_string(more) + " more" : ""),
+            "--gaps split filters each piece on its own, --gaps ignore takes the samples as they follow");
+    }
+    find_start(options, stamps);
+}
+
+void Hdf5Reader::find_start(const OpenOptions& options, const std::optional<StampLine>& stamps) {
+    std::optional<Start> start;
+    if (!options.filename_time.empty()) {
+        const auto time = time_in_name(recording_.path, options.filename_time);
+        if (!time)
+            throw failed(recording_.path,
+                         "its name has no time that fits --filename-time '" + options.filename_time + "'");
+        start = Start{to_iso8601(*time), "file name"};
+    } else if (stamps && stamps->start) {
+        start = Start{to_iso8601(*stamps->start), "first time stamp in " + stamps->path};
+    } else {
+        start = start_in_file(source_);
+    }
+    if (!start) return;
+    recording_.start_time = start->time;
+    recording_.start_time_source = start->source;
+}
+
+void Hdf5Reader::find_rate(const OpenOptions& options, const std::optional<StampLine>& attached,
+                           const std::optional<StampLine>& beside) {
+    recording_.rate_looked_for = rate_looked_for(source_);
+    const auto stamped = [](const std::optional<StampLine>& line) -> std::optional<Rate> {
+        if (!line || !line->rate) return std::nullopt;
+        return Rate{*line->rate, "time stamps in " + line->path};
+    };
+    std::optional<Rate> rate;
+    if (options.rate) {
+        if (!(*options.rate > 0) || !std::isfinite(*options.rate))
+            throw usage_error("--rate must be a positive number of Hz", {}, source_.where);
+        rate = Rate{*options.rate, "--rate"};
+    }
+    const bool gps =
+        attached && (attached->path.ends_with("/gps_time") || attached->path.ends_with("/posix_time"));
+    if (!rate && gps) rate = stamped(attached);
+    if (!rate) rate = rate_of_maker(source_);
+    if (!rate) rate = rate_in_attributes(source_.dataset, source_.home_name);
+    const auto scales = dimension_scales(source_.dataset);
+    for (const std::string& scale : scales[static_cast<std::size_t>(frame_.time_axis)]) {
+        Object open = open_object(source_.home, scale);
+        if (!rate && open.valid()) rate = rate_in_attributes(open, scale);
+    }
+    if (!rate) rate = stamped(attached);
+    if (!rate) rate = rate_in_parents(source_);
+    if (!rate) rate = rate_in_siblings(source_);
+    const auto from_stamps = attached ? stamped(attached) : stamped(beside);
+    if (!rate) rate = from_stamps;
+    if (!rate) return;
+    if (from_stamps && !options.rate && std::abs(from_stamps->hertz / rate->hertz - 1) > 0.01)
+        warn(source_.where, "rate is " + to_text(rate->hertz) + " Hz by " + rate->source + ", and " +
+                                to_text(from_stamps->hertz) + " Hz by " + from_stamps->source +
+                                ": taking the former; --rate settles it");
+    recording_.rate = rate->hertz;
+    recording_.rate_source = rate->source;
+}
+
+void Hdf5Reader::select(const OpenOptions& options) {
+    const auto time = static_cast<std::size_t>(frame_.time_axis);
+    std::optional<std::size_t> channel_axis;
+    int axes = 0;
+    for (std::size_t axis = 0; axis < source_.dims.size(); ++axis) {
+        if (axis == time) continue;
+        if (!channel_axis || source_.dims[axis] > source_.dims[*channel_axis]) channel_axis = axis;
+        axes += source_.dims[axis] > 1 ? 1 : 0;
+    }
+    if (!options.channels.empty()) {
+        if (axes > 1)
+            throw usage_error("--channels needs one axis of channels, and there are " + std::to_string(axes),
+                              {}, source_.where);
+        selected_ = parse_channels(options.channels, frame_.outer * frame_.inner, source_.where);
+        recording_.selected = selected_;
+        if (channel_axis) {
+            channels_outer_ = *channel_axis < time;
+            recording_.dims[*channel_axis] = static_cast<Index>(selected_.size());
+        } else {
+            if (selected_.size() > 1)
+                throw usage_error("--channels takes the only channel once", {}, source_.where);
+            selected_.clear();
+        }
+        for (std::vector<double>* each : {&recording_.scaling.gain, &recording_.scaling.offset}) {
+            if (each->size() < 2) continue;
+            std::vector<double> taken;
+            for (const Index channel : recording_.selected)
+                taken.push_back((*each)[static_cast<std::size_t>(channel)]);
+            *each = std::move(taken);
+        }
+    }
+    const Frame shape = frame_of(recording_.dims, frame_.time_axis);
+    recording_.shape = {shape.outer, shape.frames, shape.inner * source_.element.parts};
+}
+
+void Hdf5Reader::read(Span span, Lanes lanes, std::byte* dst, Index pitch) {
+    const Index parts = source_.element.parts;
+    const Index first = lanes.inner_first / parts;
+    const Index last = (lanes.inner_first + lanes.inner_count + parts - 1) / parts;
+    Block block{lanes.outer_first, lanes.outer_count, span.first, span.count, first, last - first};
+    if (block.inner_count * parts == lanes.inner_count) return read_elements(block, dst, pitch);
+    // Lanes that part a complex number: whole numbers first, then what is wanted of them.
+    const Index lane_bytes = bytes_of(source_.element.type), whole = block.inner_count * parts * lane_bytes;
+    const Index wanted = lanes.inner_count * lane_bytes,
+                skip = (lanes.inner_first - first * parts) * lane_bytes;
+    std::vector<std::byte> numbers(static_cast<std::size_t>(span.count * whole));
+    for (Index o = 0; o < lanes.outer_count; ++o) {
+        block.outer = lanes.outer_first + o;
+        block.outer_count = 1;
+        read_elements(block, numbers.data(), span.count);
+        for (Index f = 0; f < span.count; ++f)
+            std::copy_n(numbers.data() + f * whole + skip, wanted, dst + (o * pitch + f) * wanted);
+    }
+}
+
+void Hdf5Reader::read_elements(const Block& block, std::byte* dst, Index pitch) {
+    if (selected_.empty()) return samples_->read(block, dst, pitch);
+    if (channels_outer_) {
+        const Index row = pitch * block.inner_count * source_.element.bytes();
+        for (const Run& run : runs_of(selected_, block.outer, block.outer_count)) {
+            Block part = block;
+            part.outer = run.first;
+            part.outer_count = run.count;
+            samples_->read(part, dst + run.to * row, pitch);
+        }
+        return;
+    }
+    const std::vector<Run> runs = runs_of(selected_, block.inner, block.inner_count);
+    if (runs.size() > 1) return gather_inner(block, runs, dst, pitch);
+    Block part = block;
+    part.inner = runs.front().first;
+    samples_->read(part, dst, pitch);
+}
+
+/// Picks channels out of frames: reads whole pieces of frames from the lowest to the highest channel, and
+/// sorts.
+void Hdf5Reader::gather_inner(Block block, const std::vector<Run>& runs, std::byte* dst, Index pitch) {
+    Index low = runs.front().first, high = low;
+    for (const Run& run : runs) {
+        low = std::min(low, run.first);
+        high = std::max(high, run.first + run.count);
+    }
+    const Index bytes = source_.element.bytes(), width = high - low, wanted = block.inner_count;
+    const Index frames = block.frames, at_once = std::max<Index>(1, (1 << 20) / (width * bytes)),
+                start = block.frame;
+    std::vector<std::byte> piece(static_cast<std::size_t>(std::min(at_once, frames) * width * bytes));
+    const Index outer = block.outer, rows = block.outer_count;
+    block.inner = low;
+    block.inner_count = width;
+    block.outer_count = 1;
+    for (Index o = 0; o < rows; ++o)
+        for (Index f = 0; f < frames; f += at_once) {
+            block.outer = outer + o;
+            block.frame = start + f;
+            block.frames = std::min(at_once, frames - f);
+            samples_->read(block, piece.data(), block.frames);
+            for (Index i = 0; i < block.frames; ++i)
+                for (const Run& run : runs)
+                    std::copy_n(piece.data() + (i * width + run.first - low) * bytes, run.count * bytes,
+                                dst + ((o * pitch + f + i) * wanted + run.to) * bytes);
+        }
+}
+
+/// The signature stands at byte 0, 512, 1024, 2048, ...: user blocks come before it.
+bool recognizes(const std::string& path) {
+    constexpr unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return false;
+    bool found = false;
+    unsigned char bytes[sizeof signature];
+    for (off_t at = 0; !found && ::pread(file, bytes, sizeof bytes, at) == sizeof bytes;
+         at = at == 0 ? 512 : at * 2)
+        found = std::equal(std::begin(bytes), std::end(bytes), std::begin(signature));
+    ::close(file);
+    return found;
+}
+}  // namespace
+}  // namespace h5
+
+extern constinit const Format hdf5{
+    "hdf5",
+    "HDF5: any dataset of numbers (DAS, NWB, netCDF-4, GWOSC, ...)",
+    ".h5 .hdf5 .hdf .he5 .nc .nwb",
+    h5::recognizes,
+    [](const std::string& path, const OpenOptions& options) -> std::unique_ptr<Reader> {
+        return std::make_unique<h5::Hdf5Reader>(path, options);
+    },
+    nullptr,
+};
+
+}  // namespace convoy::io
