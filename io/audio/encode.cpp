@@ -27,21 +27,33 @@ struct Counts {
 template <int Bits, class Real, class In>
 Counts to_integer(const In* in, Index step, Index n, Real gain, unsigned char* out, Index stride) {
     constexpr Real full = static_cast<Real>(std::int64_t{1} << (Bits - 1));
-    Index clipped = 0, bad = 0;
-    for (Index i = 0; i < n; ++i) {
-        const Real v = static_cast<Real>(in[i * step]) * gain;
-        clipped += (v >= full - Real(0.5)) | (v < -full - Real(0.5));
-        bad += v != v;
-        const Real within = v >= full - 1 ? full - 1 : v <= -full ? -full : v == v ? v : 0;
-        const auto whole = static_cast<std::int32_t>(nearest_even(within));
-        if constexpr (Bits == 16) {
-            const auto narrow = static_cast<std::int16_t>(whole);
-            std::memcpy(out + i * stride, &narrow, 2);
-        } else {
-            std::memcpy(out + i * stride, &whole, Bits / 8);  // little-endian: the lower bytes
+    constexpr Index block = 4096;  // counted in ints, as wide as the lanes of a vector
+    Counts all;
+    for (Index first = 0; first < n; first += block) {
+        const Index count = std::min(block, n - first);
+        const In* from = in + first * step;
+        unsigned char* to = out + first * stride;
+        int clipped = 0, bad = 0;
+        for (Index i = 0; i < count; ++i) {
+            const Real v = static_cast<Real>(from[i * step]) * gain;
+            clipped += v >= full - Real(0.5) ? 1 : 0;
+            clipped += v < -full - Real(0.5) ? 1 : 0;
+            bad += v != v ? 1 : 0;
+            const Real number = v == v ? v : Real(0);
+            const Real least = number > -full ? number : -full;
+            const Real within = least < full - 1 ? least : full - 1;
+            const auto whole = static_cast<std::int32_t>(nearest_even(within));
+            if constexpr (Bits == 16) {
+                const auto narrow = static_cast<std::int16_t>(whole);
+                std::memcpy(to + i * stride, &narrow, 2);
+            } else {
+                std::memcpy(to + i * stride, &whole, Bits / 8);  // little-endian: the lower bytes
+            }
         }
+        all.clipped += clipped;
+        all.not_finite += bad;
     }
-    return {clipped, bad};
+    return all;
 }
 
 template <class Out, class In>

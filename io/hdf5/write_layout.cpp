@@ -1,0 +1,183 @@
+// Everything in an HDF5 output but its samples, made before the first of them.
+#include <algorithm>
+
+#include "io/hdf5/write.hpp"
+
+namespace convoy::io::h5 {
+
+Change change_of(const OutputSpec& spec) {
+    Change c;
+    c.rate = spec.rate;
+    c.first = spec.time_first;
+    c.step = spec.time_step;
+    c.time_axis = spec.time_axis;
+    c.frames_in = c.frames_out = spec.dims.empty() ? spec.shape.frames : spec.dims[spec.time_axis];
+    c.channels_in = c.channels_out = spec.shape.lanes() / (spec.complex ? 2 : 1);
+    if (!spec.source) return c;
+    const Recording& r = spec.source->recording();
+    c.frames_in = r.shape.frames;
+    c.selected = spec.source->origin().recording().selected;
+    c.scaled = !spec.raw && !r.scaling.trivial();
+    c.start = r.start_time;
+    return c;
+}
+
+namespace {
+
+Type stored_type(const OutputSpec& spec) {
+    const auto plain = [&] {
+        switch (spec.type) {
+            case SampleType::int16:
+                return H5T_STD_I16LE;
+            case SampleType::int32:
+                return H5T_STD_I32LE;
+            case SampleType::float32:
+                return H5T_IEEE_F32LE;
+            default:
+                return H5T_IEEE_F64LE;
+        }
+    }();
+    if (!spec.complex) return Type(H5Tcopy(plain));
+    const std::size_t size = static_cast<std::size_t>(bytes_of(spec.type));
+    Type complex(H5Tcreate(H5T_COMPOUND, 2 * size));
+    H5Tinsert(complex, "r", 0, plain);  // as h5py and NumPy have it
+    H5Tinsert(complex, "i", size, plain);
+    return complex;
+}
+
+Dataset make_dataset(hid_t file, const OutputSpec& spec, const std::vector<Index>& chunk) {
+    const std::string& where = spec.path;
+    const std::string what = spec.dataset + " cannot be made";
+    const std::vector<hsize_t> dims(spec.dims.begin(), spec.dims.end());
+    Space space(check(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), where, what));
+    Plist create(H5Pcreate(H5P_DATASET_CREATE));
+    check(H5Pset_fill_time(create, H5D_FILL_TIME_NEVER), where, what);
+    if (chunk.empty()) {
+        check(H5Pset_layout(create, H5D_CONTIGUOUS), where, what);
+        check(H5Pset_alloc_time(create, H5D_ALLOC_TIME_EARLY), where, what);  // its place is fixed now
+    } else {
+        const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
+        check(H5Pset_chunk(create, static_cast<int>(extents.size()), extents.data()), where, what);
+        if (const auto level = gzip_level(spec)) {
+            check(H5Pset_shuffle(create), where, what);
+            check(H5Pset_deflate(create, static_cast<unsigned>(*level)), where, what);
+        }
+    }
+    make_groups(file, parent_of(spec.dataset), where);
+    return Dataset(check(
+        H5Dcreate2(file, spec.dataset.c_str(), stored_type(spec), space, H5P_DEFAULT, create, H5P_DEFAULT),
+        where, what));
+}
+
+void add_provenance(hid_t file, const OutputSpec& spec) {
+    make_groups(file, "/convoy", spec.path);
+    Object group = open_object(file, "/convoy");
+    set_text(group, "version", CONVOY_VERSION, spec.path);
+    for (const auto& [name, text] : spec.provenance)
+        set_text(group, name, text, spec.path);
+    if (spec.taps.empty()) return;
+    const hsize_t count = spec.taps.size();
+    Space space(H5Screate_simple(1, &count, nullptr));
+    Dataset taps(
+        check(H5Dcreate2(group, "taps", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+              spec.path, "/convoy/taps cannot be made"));
+    check(H5Dwrite(taps, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, spec.taps.data()), spec.path,
+          "/convoy/taps cannot be written");
+}
+
+/// An HDF5 source, opened once more for what travels.
+struct Origin {
+    File file, home;
+    Object signal;
+};
+std::optional<Origin> origin_of(const OutputSpec& spec) {
+    if (!spec.source) return std::nullopt;
+    const Recording& r = spec.source->origin().recording();
+    if (r.dataset.empty()) return std::nullopt;
+    Origin origin;
+    origin.file = open_file(r.path);
+    origin.signal = open_object(origin.file, r.dataset);
+    if (!origin.signal.valid()) throw failed(r.label(), "is no longer there");
+    origin.home = File(check(H5Iget_file_id(origin.signal), r.label(), "cannot be opened"));
+    return origin;
+}
+
+/// Attributes of the groups above the signal, for a result that does not stand in them: nearest first.
+void inherit_attributes(Copier& copier, const Origin& origin, hid_t dataset) {
+    copier.attributes(origin.signal, dataset);
+    for (std::string path = path_of(origin.signal); path != "/";) {
+        path = parent_of(path);
+        Object group = open_object(origin.home, path);
+        if (group.valid()) copier.attributes(group, dataset);
+    }
+    for (const char* name : {"DIMENSION_LABELS", "Dimensions", "dims"})  // of other axes
+        if (has_attribute(dataset, name)) H5Adelete(dataset, name);
+}
+
+void describe(hid_t dataset, const OutputSpec& spec) {
+    const std::string& where = spec.path;
+    for (const auto& [name, text] : spec.attributes)
+        set_text(dataset, name, text, where);
+    if (spec.rate) set_number(dataset, "sampling_rate", *spec.rate, where);
+    if (spec.scale_factor != 0) set_number(dataset, "scale_factor", spec.scale_factor, where);
+    if (!spec.source) return;
+    const Recording& r = spec.source->recording();
+    for (const auto& [name, text] : r.tags)
+        if (!has_attribute(dataset, name)) set_text(dataset, name, text, where);
+    if (!r.start_time) return;
+    if (!has_attribute(dataset, "start_time")) set_text(dataset, "start_time", *r.start_time, where);
+    if (!has_attribute(dataset, "start_time_source"))
+        set_text(dataset, "start_time_source", r.start_time_source, where);
+}
+
+}  // namespace
+
+File make_file(const PartFile& part) {
+    Plist access(H5Pcreate(H5P_FILE_ACCESS)), create(H5Pcreate(H5P_FILE_CREATE));
+    const std::string& where = part.final_path();
+    // 1.8 is old enough for every reader, and holds attributes of any size.
+    check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), where, "cannot be made");
+    check(H5Pset_file_locking(access, false, true), where,
+          "cannot be made");  // the temporary file is locked already
+    check(H5Pset_alignment(access, 1 << 16, 4096), where, "cannot be made");  // samples start on a page
+    H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);  // netCDF wants it
+    return File(
+        check(H5Fcreate(part.path().c_str(), H5F_ACC_TRUNC, create, access), where, "cannot be made"));
+}
+
+Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& chunk) {
+    const std::optional<Origin> origin = origin_of(spec);
+    Change change = change_of(spec);
+    std::vector<std::vector<std::string>> scales;
+    if (!origin) {
+        Dataset dataset = make_dataset(file, spec, chunk);
+        attach_scales(file, dataset, spec, scales);
+        describe(dataset, spec);
+        add_provenance(file, spec);
+        return dataset;
+    }
+    const auto extents = dataset_extents(origin->signal).value_or(std::vector<Index>{});
+    change.channels_in = 1;
+    for (std::size_t a = 0; a < extents.size(); ++a)
+        if (static_cast<int>(a) == spec.time_axis && spec.signal)
+            change.frames_in = extents[a];
+        else
+            change.channels_in *= extents[a];
+    Type old(H5Dget_type(origin->signal)), now(stored_type(spec));
+    change.retyped = H5Tequal(old, now) <= 0;
+    Copier copier(origin->home, file, spec.source->origin().recording().label());
+    if (spec.signal) travel(spec, change, copier, origin->home, origin->signal, file, scales);
+    Dataset dataset = make_dataset(file, spec, chunk);
+    if (spec.signal)
+        copier.attributes(origin->signal, dataset);
+    else
+        inherit_attributes(copier, *origin, dataset);
+    make_true(dataset, change, true, spec.path);
+    copier.finish();
+    attach_scales(file, dataset, spec, scales);
+    describe(dataset, spec);
+    add_provenance(file, spec);
+    return dataset;
+}
+
+}  // namespace convoy::io::h5
