@@ -345,8 +345,8 @@ TEST_CASE("after a failure nothing is left, and a full disk is one") {
     io::OutputSpec spec = spec_of(folder.file("a.h5"), {1 << 20, 4}, 0);
     {
         const auto writer = io::create(spec);
-        CHECK_THROWS_WITH(io::create(spec), Catch::Contains("another run"));
-        CHECK_THROWS_WITH(writer->finish(), Catch::Contains("0 of 4194304"));
+        CHECK_THROWS_WITH(io::create(spec), containing("another run"));
+        CHECK_THROWS_WITH(writer->finish(), containing("0 of 4194304"));
     }
     CHECK(folder.names().empty());
     // The system refuses to let files grow beyond a limit, as a full disk does.
@@ -364,7 +364,7 @@ TEST_CASE("after a failure nothing is left, and a full disk is one") {
     }
     setrlimit(RLIMIT_FSIZE, &old);
     std::signal(SIGXFSZ, handler);
-    CHECK_THAT(message, Catch::Contains("a.h5"));
+    CHECK_THAT(message, containing("a.h5"));
     CHECK(folder.names().empty());
 }
 
@@ -372,11 +372,11 @@ TEST_CASE("wrong requests about compression and chunks name what is known") {
     Temporary folder;
     io::OutputSpec spec = spec_of(folder.file("a.h5"), {100, 2}, 0);
     spec.compression = "zip";
-    CHECK_THROWS_WITH(io::create(spec), Catch::Contains("gzip:LEVEL"));
+    CHECK_THROWS_WITH(io::create(spec), containing("gzip:LEVEL"));
     spec.compression = "gzip:12";
     CHECK_THROWS_AS(io::create(spec), Error);
     spec.compression = "none";
     spec.chunks = {10};
-    CHECK_THROWS_WITH(io::create(spec), Catch::Contains("--hdf5-chunks"));
+    CHECK_THROWS_WITH(io::create(spec), containing("--hdf5-chunks"));
     CHECK(folder.names().empty());
 }
