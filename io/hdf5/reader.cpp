@@ -9,6 +9,7 @@
 
 #include "core/base/quantity.hpp"
 #include "io/hdf5/stamps.hpp"
+#include "io/hdf5/write.hpp"
 
 namespace convoy::io {
 
@@ -323,7 +324,7 @@ extern constinit const Format hdf5{
     [](const std::string& path, const OpenOptions& options) -> std::unique_ptr<Reader> {
         return std::make_unique<h5::Hdf5Reader>(path, options);
     },
-    nullptr,
+    h5::create_writer,
 };
 
 }  // namespace convoy::io
