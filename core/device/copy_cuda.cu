@@ -38,8 +38,22 @@ __global__ void copy_single(const unsigned char* in, unsigned char* out, std::in
         out[i] = in[i] ^ flip;
 }
 
-unsigned blocks_for(std::int64_t threads_wanted, const Device& device) {
-    const std::int64_t most = std::int64_t{device.attributes.multiprocessors} * 8;
+// Memory that stays on the host and is reached over the link: page-locked, or managed and advised so.
+bool stays_on_host(const std::byte* data) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, data), "asking where memory is");
+    if (attributes.type != cudaMemoryTypeManaged) return attributes.type == cudaMemoryTypeHost;
+    int preferred = cudaInvalidDeviceId;
+    check(cudaMemRangeGetAttribute(&preferred, sizeof preferred, cudaMemRangeAttributePreferredLocation, data,
+                                   1),
+          "asking where memory is");
+    return preferred == cudaCpuDeviceId;
+}
+
+// Over the link, half a MiB in flight saturates both directions; much more, and all blocks read first and
+// write then, one direction at a time. Device memory wants as much in flight as there is room for.
+unsigned blocks_for(std::int64_t threads_wanted, bool over_link, const Device& device) {
+    const std::int64_t most = over_link ? 32 : std::int64_t{device.attributes.multiprocessors} * 8;
     return static_cast<unsigned>(std::clamp<std::int64_t>((threads_wanted + threads - 1) / threads, 1, most));
 }
 
@@ -52,16 +66,17 @@ void copy_bytes(const Device& device, const std::byte* in, std::byte* out, std::
         return;
     }
     const auto queue = static_cast<cudaStream_t>(stream.handle());
+    const bool over_link = stays_on_host(in) || stays_on_host(out);
     const unsigned turn = std::to_integer<unsigned>(flip);
     const bool aligned =
         (reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out)) % 16 == 0;
     const std::int64_t words = aligned ? static_cast<std::int64_t>(bytes / 16) : 0;
     const std::int64_t rest = static_cast<std::int64_t>(bytes) - words * 16;
     if (words > 0)
-        copy_words<<<blocks_for((words + unrolled - 1) / unrolled, device), threads, 0, queue>>>(
+        copy_words<<<blocks_for((words + unrolled - 1) / unrolled, over_link, device), threads, 0, queue>>>(
             reinterpret_cast<const uint4*>(in), reinterpret_cast<uint4*>(out), words, turn * 0x01010101u);
     if (rest > 0)
-        copy_single<<<blocks_for(rest, device), threads, 0, queue>>>(
+        copy_single<<<blocks_for(rest, over_link, device), threads, 0, queue>>>(
             reinterpret_cast<const unsigned char*>(in) + words * 16,
             reinterpret_cast<unsigned char*>(out) + words * 16, rest, static_cast<unsigned char>(turn));
     check_launch("copying by a kernel");

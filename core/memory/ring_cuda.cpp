@@ -1,5 +1,7 @@
 #include "core/memory/ring_cuda.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -12,7 +14,8 @@ namespace {
 
 using device::check;
 
-// A moment in a queue. Waiting for it sleeps: the CPU's cores are needed for filling and draining.
+// A moment in a queue. Waiting for it looks for a little while, since waking up takes as long as a small
+// chunk, and then sleeps: the CPU's cores are needed for filling and draining.
 class Event {
   public:
     Event() { check(cudaEventCreateWithFlags(&event_, cudaEventBlockingSync), "making an event"); }
@@ -20,7 +23,15 @@ class Event {
     Event& operator=(const Event&) = delete;
     ~Event() { cudaEventDestroy(event_); }
     void record(cudaStream_t queue) { check(cudaEventRecord(event_, queue), "recording an event"); }
-    void wait() const { check(cudaEventSynchronize(event_), "the work on a chunk"); }
+    void wait() const {
+        using Clock = std::chrono::steady_clock;
+        for (const auto until = Clock::now() + std::chrono::microseconds(200); Clock::now() < until;) {
+            const cudaError_t status = cudaEventQuery(event_);
+            if (status != cudaErrorNotReady) return check(status, "the work on a chunk");
+            std::this_thread::yield();
+        }
+        check(cudaEventSynchronize(event_), "the work on a chunk");
+    }
     void hold(cudaStream_t queue) const { check(cudaStreamWaitEvent(queue, event_), "joining two queues"); }
     double seconds_since(const Event& earlier) const {
         float ms = 0;
@@ -32,10 +43,16 @@ class Event {
     cudaEvent_t event_ = nullptr;
 };
 
-// A queue apart from the legacy one. It goes only when its work is done.
+// A queue apart from the legacy one. It goes only when its work is done. An urgent one has its kernels
+// started first, so that the next chunk comes in beside a kernel that fills the GPU.
 class Queue {
   public:
-    Queue() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+    explicit Queue(bool urgent) {
+        int least = 0, greatest = 0;
+        check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "making a stream");
+        check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least),
+              "making a stream");
+    }
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
     ~Queue() {
@@ -121,7 +138,8 @@ class CudaRing : public Ring {
     Ways::Phases phases_;
     std::vector<Flight> flights_;
     Traffic traffic_;
-    Queue in_, work_, out_;  // last: they end, and with them all work on the slots, before the memory goes
+    // Last: they end, and with them all work on the slots, before the memory goes.
+    Queue in_{true}, work_{false}, out_{false};
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/device/check.hpp"
+#include "core/device/copy.hpp"
 #include "core/memory/ring_cuda.hpp"
 
 namespace convoy::memory {
@@ -67,7 +68,9 @@ class CopyWays : public Ways {
 class InPlaceWays : public Ways {
   public:
     InPlaceWays(const device::Device& gpu, const RingShape& shape, Block::Kind kind)
-        : blocks_(gpu, shape, kind),
+        : gpu_(gpu),
+          kind_(kind),
+          blocks_(gpu, shape, kind),
           staging_(gpu, shape.staged ? shape.slots : 0, block_bytes(shape.in_bytes)),
           staged_(shape.staged) {
         if (kind != Block::Kind::managed) return;
@@ -81,9 +84,16 @@ class InPlaceWays : public Ways {
     }
     Phases phases() const override { return {.in = staged_}; }
 
+    // The copy engine treats managed memory as pageable, wherever it is (6.8 GB/s in place of 51 on one
+    // H200); a kernel that reads it does not.
     void in(int slot, Load load, cudaStream_t queue) override {
-        check(cudaMemcpyAsync(staging_.at(slot), blocks_.in(slot).on_gpu(), load.in_bytes, cudaMemcpyDefault,
-                              queue),
+        const std::byte* from = blocks_.in(slot).on_gpu();
+        if (kind_ == Block::Kind::managed) {
+            device::Stream stream(queue);
+            device::copy_bytes(gpu_, from, staging_.at(slot), load.in_bytes, std::byte{0}, stream);
+            return;
+        }
+        check(cudaMemcpyAsync(staging_.at(slot), from, load.in_bytes, cudaMemcpyHostToDevice, queue),
               "copying a chunk to it");
     }
 
@@ -95,6 +105,8 @@ class InPlaceWays : public Ways {
     }
 
   private:
+    device::Device gpu_;
+    Block::Kind kind_;
     Blocks blocks_;
     DeviceSlots staging_;
     bool staged_;

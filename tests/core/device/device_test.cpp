@@ -87,6 +87,11 @@ TEST_CASE("a GPU tells the attributes that decide", "[gpu]") {
         device::upload(table, text.data(), text.size());
         CHECK(table.ordinal() == gpu.ordinal);
         device::synchronize(gpu);
-        CHECK_THROWS_WITH(device::Buffer(gpu, a.total_bytes * 2), containing("memory"));
     }
+}
+
+TEST_CASE("more device memory than there is is an error that says so", "[gpu][oom]") {
+    if (device::gpus().empty()) CONVOY_SKIP(device::gpu_remark());
+    for (const device::Device& gpu : device::gpus())
+        CHECK_THROWS_WITH(device::Buffer(gpu, gpu.attributes.total_bytes * 2), containing("out of memory"));
 }
