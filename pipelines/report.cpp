@@ -94,6 +94,8 @@ Json memory_json(const JobReport& report) {
     j["pinned_bytes"] = report.stream.footprint.pinned;
     j["managed_bytes"] = report.stream.footprint.managed;
     j["device_bytes"] = report.stream.footprint.device;
+    // Memory is used in place, but stages that read samples more than once get them copied first.
+    j["staged"] = report.stream.footprint.staged;
     j["bytes_to_device"] = report.stream.traffic.bytes_h2d;
     j["bytes_to_host"] = report.stream.traffic.bytes_d2h;
     return j;

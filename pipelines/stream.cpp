@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/device/ranges.hpp"
 #include "pipelines/cancel.hpp"
 
 namespace convoy::pipelines {
@@ -123,6 +124,7 @@ class Run {
             return item;
         }
         const Timed timed(report_.read_s);
+        const device::Range range("read");
         const Index k = item.number % cuts_.chunks();
         item.out = cuts_.chunk(k);
         item.spans = spans_for(chain_, item.out);
@@ -193,6 +195,7 @@ class Run {
             ring_->wait(item.slot);
         }
         const Timed timed(report_.write_s);
+        const device::Range range("write");
         const Window out = output_window(item, ring_->slot(item.slot).out);
         const Span part = overlap(item.out, wanted_);
         if (part.count == 0) return;

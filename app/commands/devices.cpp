@@ -12,17 +12,6 @@ std::vector<Group> groups() {
     return {{"Output", app::listing_params()}};
 }
 
-// The class of machine as memory sees it.
-std::string memory_class(const device::Device& d) {
-    const device::Attributes& a = d.attributes;
-    if (d.backend == device::Backend::cpu) return "host memory";
-    if (a.integrated) return "integrated: one memory";
-    if (!a.concurrent_managed_access) return "limited: no managed memory beside a running kernel";
-    if (a.host_page_tables) return "coherent: shares the host's page tables";
-    if (a.pageable_memory_access) return "HMM: reads pageable memory";
-    return "managed memory only";
-}
-
 std::vector<Json> row_of(const device::Device& d) {
     const device::Attributes& a = d.attributes;
     const memory::Choice choice = memory::choose("auto", d);
@@ -42,7 +31,7 @@ std::vector<Json> row_of(const device::Device& d) {
             a.pcie_generation > 0 ? Json(a.pcie_generation) : Json(),
             a.pcie_width > 0 ? Json(a.pcie_width) : Json(),
             on_gpu(a.driver_version),
-            memory_class(d),
+            gpu ? std::string(device::memory_class(a)) : "host memory",
             std::string(choice.mode->name),
             choice.reason};
 }

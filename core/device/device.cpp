@@ -40,11 +40,11 @@ double cgroup_cpus() {
 }  // namespace
 
 std::string_view memory_class(const Attributes& a) {
-    if (!a.managed_memory) return "copies";
-    if (!a.concurrent_managed_access) return "limited";
-    if (a.host_page_tables) return "coherent";
-    if (a.integrated) return "integrated";
-    return a.pageable_memory_access ? "pageable" : "managed";
+    if (!a.managed_memory) return "no managed memory";
+    if (!a.concurrent_managed_access) return "limited: no managed memory beside a running kernel";
+    if (a.host_page_tables) return "coherent: shares the host's page tables";
+    if (a.integrated) return "integrated: one memory";
+    return a.pageable_memory_access ? "pageable: reaches plain host memory too" : "managed memory only";
 }
 
 std::string Device::id() const {

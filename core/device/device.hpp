@@ -35,9 +35,7 @@ struct Attributes {
     int driver_version = 0, runtime_version = 0;  // as CUDA counts: 13000 is 13.0
 };
 
-/// What kind of machine a GPU makes with its host, as far as memory goes: "copies" (no managed memory), "limited"
-/// (managed memory, one side at a time), "coherent" (the GPU walks the host's page tables), "integrated" (one memory),
-/// "pageable" (the GPU reaches plain host memory), "managed" (both sides at once). The first that holds.
+/// What kind of machine a GPU makes with its host, as far as memory goes: a word or two and what it means, for people.
 std::string_view memory_class(const Attributes& attributes);
 
 /// A device to plan for. Cheap to copy. A made-up one (tests) is a plain value with the attributes wanted.

@@ -57,17 +57,17 @@ TEST_CASE("host buffers are aligned, movable and may be empty") {
 
 TEST_CASE("machines are told apart by what their memory does") {
     device::Attributes a;
-    CHECK(device::memory_class(a) == "copies");
+    CHECK(device::memory_class(a).starts_with("no managed"));
     a.managed_memory = true;  // Windows, WSL2, Jetson
-    CHECK(device::memory_class(a) == "limited");
+    CHECK(device::memory_class(a).starts_with("limited"));
     a.concurrent_managed_access = true;  // Linux, PCIe
-    CHECK(device::memory_class(a) == "managed");
+    CHECK(device::memory_class(a).starts_with("managed memory only"));
     a.pageable_memory_access = true;  // the same with HMM
-    CHECK(device::memory_class(a) == "pageable");
+    CHECK(device::memory_class(a).starts_with("pageable"));
     a.integrated = true;
-    CHECK(device::memory_class(a) == "integrated");
+    CHECK(device::memory_class(a).starts_with("integrated"));
     a.host_page_tables = true;  // Grace
-    CHECK(device::memory_class(a) == "coherent");
+    CHECK(device::memory_class(a).starts_with("coherent"));
 }
 
 TEST_CASE("a GPU tells the attributes that decide", "[gpu]") {
