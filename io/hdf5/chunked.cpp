@@ -1,6 +1,5 @@
 // Samples in chunks, raw or gzipped: the library hands over raw chunks, one at a time; they are decoded in
 // parallel, and kept for the neighbouring blocks.
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -72,8 +71,7 @@ class ChunkedSamples final : public Samples {
           where_(source.where),
           chunk_(storage.chunk),
           filters_(storage.filters),
-          dataset_(check(H5Dopen2(source.home, source.home_name.c_str(), H5P_DEFAULT), where_,
-                         "cannot be opened")),
+          dataset_(open_dataset(source.home, source.home_name, where_)),
           chunk_bytes_(element_.stored_bytes * volume(chunk_)),
           cache_(chunk_bytes_) {
         for (std::size_t axis = 0; axis < chunk_.size(); ++axis)

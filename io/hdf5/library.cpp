@@ -1,31 +1,14 @@
 // Samples by way of HDF5 itself: compact and virtual datasets, external files, filters of plugins, unusual
 // numbers.
-#include <algorithm>
-
 #include "io/hdf5/samples.hpp"
 
 namespace convoy::io::h5 {
 
 namespace {
-/// Decoded chunks that HDF5 keeps, so that those at the joins of blocks are decoded once.
-constexpr Index cache_bytes = 64 << 20;
-
-Dataset reopen_with_cache(const Source& source, const Storage& storage) {
-    Index chunk_bytes = source.element.stored_bytes;
-    for (const Index extent : storage.chunk)
-        chunk_bytes *= extent;
-    Plist access(check(H5Dget_access_plist(source.dataset), source.where, "cannot be opened"));
-    check(
-        H5Pset_chunk_cache(access, 12421, static_cast<std::size_t>(std::max(cache_bytes, chunk_bytes)), 1.0),
-        source.where, "cannot be opened");
-    return Dataset(
-        check(H5Dopen2(source.home, source.home_name.c_str(), access), source.where, "cannot be opened"));
-}
-
 class LibrarySamples final : public Samples {
   public:
-    LibrarySamples(const Source& source, const Storage& storage, const Frame& frame)
-        : frame_(frame), where_(source.where), dataset_(reopen_with_cache(source, storage)) {
+    LibrarySamples(const Source& source, const Frame& frame)
+        : frame_(frame), where_(source.where), dataset_(open_dataset(source.home, source.home_name, where_)) {
         Type stored(check(H5Dget_type(dataset_), where_, "the dataset's type cannot be read"));
         memory_ = memory_type(source.element, stored);
         space_ = Space(check(H5Dget_space(dataset_), where_, "the dataset's extents cannot be read"));
@@ -68,9 +51,9 @@ class LibrarySamples final : public Samples {
 };
 }  // namespace
 
-std::unique_ptr<Samples> library_samples(const Source& source, const Storage& storage, const Frame& frame) {
+std::unique_ptr<Samples> library_samples(const Source& source, const Frame& frame) {
     Lock lock;
-    return std::make_unique<LibrarySamples>(source, storage, frame);
+    return std::make_unique<LibrarySamples>(source, frame);
 }
 
 }  // namespace convoy::io::h5

@@ -54,6 +54,17 @@ herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* list) {
     return 0;
 }
 
+/// Room for decoded chunks, so that those at the joins of what is read are decoded once; one chunk at least.
+std::size_t chunk_cache_bytes(hid_t dataset, hid_t creation) {
+    std::vector<hsize_t> chunk(H5S_MAX_RANK);
+    const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
+    Type type(H5Dget_type(dataset));
+    std::size_t bytes = H5Tget_size(type);
+    for (int axis = 0; axis < rank; ++axis)
+        bytes *= chunk[static_cast<std::size_t>(axis)];
+    return std::max<std::size_t>(bytes, 64 << 20);
+}
+
 /// Path of the object that a reference points to, or "".
 std::string referenced(hid_t dataset, const hobj_ref_t& reference) {
     Object target(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &reference));
@@ -68,16 +79,19 @@ Object open_object(hid_t location, const std::string& path) {
 
 Dataset open_dataset(hid_t location, const std::string& path, std::string_view where) {
     Lock lock;
-    const auto open = [&](hid_t access) {
-        return Dataset(check(H5Dopen2(location, path.c_str(), access), where, "dataset cannot be opened"));
-    };
-    Dataset dataset = open(H5P_DEFAULT);
-    Plist creation(check(H5Dget_create_plist(dataset), where, "dataset cannot be examined"));
-    if (H5Pget_external_count(creation) <= 0) return dataset;
-    dataset.reset();
     Plist access(check(H5Pcreate(H5P_DATASET_ACCESS), where, "dataset cannot be opened"));
-    check(H5Pset_efile_prefix(access, "${ORIGIN}"), where, "dataset cannot be opened");
-    return open(access);
+    Dataset dataset(H5Dopen2(location, path.c_str(), H5P_DEFAULT));
+    const bool first = dataset.valid();  // an open one with external files wants the same prefix again
+    Plist creation(first ? H5Dget_create_plist(dataset) : H5I_INVALID_HID);
+    if (first && H5Pget_layout(creation) == H5D_CHUNKED)
+        check(H5Pset_chunk_cache(access, 12421, chunk_cache_bytes(dataset, creation), 1.0), where,
+              "dataset cannot be opened");
+    else if (!first || H5Pget_external_count(creation) > 0)
+        check(H5Pset_efile_prefix(access, "${ORIGIN}"), where, "dataset cannot be opened");
+    else
+        return dataset;
+    dataset.reset();  // what is set takes effect only where nobody has it open
+    return Dataset(check(H5Dopen2(location, path.c_str(), access), where, "dataset cannot be opened"));
 }
 
 Identity identity(hid_t object) {

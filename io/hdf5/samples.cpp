@@ -84,7 +84,7 @@ std::unique_ptr<Samples> open_samples(const Source& source, const Storage& stora
     if (known && storage.layout == Storage::Layout::chunked && storage.filtered_edges &&
         can_decode(storage.filters))
         return chunked_samples(source, storage, frame);
-    return library_samples(source, storage, frame);
+    return library_samples(source, frame);
 }
 
 }  // namespace convoy::io::h5

@@ -52,6 +52,6 @@ std::vector<Box> boxes_of(const Frame& frame, const Block& block);
 
 std::unique_ptr<Samples> contiguous_samples(const Source& source, const Frame& frame);
 std::unique_ptr<Samples> chunked_samples(const Source& source, const Storage& storage, const Frame& frame);
-std::unique_ptr<Samples> library_samples(const Source& source, const Storage& storage, const Frame& frame);
+std::unique_ptr<Samples> library_samples(const Source& source, const Frame& frame);
 
 }  // namespace convoy::io::h5

@@ -8,7 +8,6 @@
 #include "tests/io/temporary.hpp"
 
 using namespace convoy;
-using Catch::Contains;
 using test::case_file;
 using test::error_of;
 using test::Temporary;
@@ -164,7 +163,7 @@ TEST_CASE("gaps are found, named, and told from late stamps; an unfinished tail 
     CHECK(tail->recording().shape.frames == 1990);
     CHECK(tail->recording().dims == std::vector<Index>{1990});
     REQUIRE(warnings.all.size() == 1);
-    CHECK_THAT(warnings.all[0], Contains("last 10 of 2000"));
+    CHECK_THAT(warnings.all[0], containing("last 10 of 2000"));
     CHECK(test::stored(*tail).size() == 1990);
 }
 
@@ -212,12 +211,12 @@ TEST_CASE("the makers of fibre interrogators keep their rates in places of their
     CHECK(open("asn/data")->recording().rate.value() == 250);
     CHECK(open("asn/data")->recording().start_time.value() == "2023-11-14T22:13:20Z");
     CHECK(open("febus/Zone1/StrainRate", 1)->recording().rate.value() == 200);
-    CHECK_THAT(error_of(path + ":/febus/Zone1/StrainRate"), Contains("--time-axis"));
+    CHECK_THAT(error_of(path + ":/febus/Zone1/StrainRate"), containing("--time-axis"));
     CHECK(open("terra/data")->recording().rate.value() == Approx(800).epsilon(1e-6));
     CHECK(open("other/deep/data")->recording().rate.value() == 2000);
     const auto none = open("none/data");
     CHECK_FALSE(none->recording().rate.has_value());
-    CHECK_THAT(none->recording().rate_looked_for, Contains("sampling_rate") && Contains("/none/data"));
+    CHECK_THAT(none->recording().rate_looked_for, containing("sampling_rate") && containing("/none/data"));
 }
 
 TEST_CASE("what is no signal is refused by its kind; sources that are too short are named") {

@@ -172,7 +172,7 @@ TEST_CASE("more than two axes, time in any place, also where a part takes pieces
             check_parts(*io::open(path + ":" + name, options), expected);
         }
     }
-    CHECK_THAT(test::error_of(path + ":contiguous"), Catch::Contains("--time-axis"));
+    CHECK_THAT(test::error_of(path + ":contiguous"), containing("--time-axis"));
 }
 
 TEST_CASE("channels come as asked: reordered, repeated, in steps, on either side of time") {
@@ -217,7 +217,7 @@ TEST_CASE("channels come as asked: reordered, repeated, in steps, on either side
     CHECK(scaled->recording().scaling.gain == std::vector<double>{2, 29});
     CHECK(scaled->recording().scaling.offset == std::vector<double>{0, 0});
     options.channels = std::string("30");
-    CHECK_THAT(test::error_of(path + ":time_first", options), Catch::Contains("no channel 30"));
+    CHECK_THAT(test::error_of(path + ":time_first", options), containing("no channel 30"));
     options.channels = std::string("0");
     CHECK(stored(*io::open(path + ":one", options)).size() == 50);
 }
