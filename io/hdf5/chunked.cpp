@@ -3,7 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <list>
 #include <unordered_map>
 
@@ -19,7 +19,7 @@ constexpr Index cache_bytes = 64 << 20;
 struct Chunk {
     std::mutex filling;
     bool filled = false;
-    std::vector<std::byte> bytes;
+    std::unique_ptr<std::byte[]> bytes;
 };
 
 /// Decoded chunks, those used longest ago dropped first. Holds at least one.
@@ -37,11 +37,19 @@ class ChunkCache {
             order_.splice(order_.begin(), order_, found->second);
             return found->second->second;
         }
+        std::shared_ptr<Chunk> chunk;
         if (order_.size() >= most_) {
+            chunk = std::move(order_.back().second);
             known_.erase(order_.back().first);
             order_.pop_back();
         }
-        order_.emplace_front(number, std::make_shared<Chunk>());
+        if (chunk.use_count() == 1) {
+            std::atomic_thread_fence(std::memory_order_acquire);  // after the last user's reads
+            chunk->filled = false;  // nobody else has it: its memory serves again
+        } else {
+            chunk = std::make_shared<Chunk>();
+        }
+        order_.emplace_front(number, std::move(chunk));
         known_[number] = order_.begin();
         return order_.front().second;
     }
@@ -156,8 +164,9 @@ class ChunkedSamples final : public Samples {
         {
             std::scoped_lock lock(chunk->filling);
             if (!chunk->filled) {
-                chunk->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
-                fill(piece.origin, chunk->bytes);
+                const auto size = static_cast<std::size_t>(chunk_bytes_);
+                if (!chunk->bytes) chunk->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+                fill(piece.origin, {chunk->bytes.get(), size});
                 chunk->filled = true;
             }
         }
@@ -166,7 +175,7 @@ class ChunkedSamples final : public Samples {
             from = from * chunk_[axis] + piece.first[axis] - piece.origin[axis];
             to += piece.first[axis] * strides[axis];
         }
-        copy_axis(0, volume(chunk_), piece, strides, chunk->bytes.data() + from * element_.stored_bytes,
+        copy_axis(0, volume(chunk_), piece, strides, chunk->bytes.get() + from * element_.stored_bytes,
                   dst + to * element_.bytes());
     }
 
@@ -184,23 +193,25 @@ class ChunkedSamples final : public Samples {
             copy_axis(axis + 1, step, piece, strides, src + i * src_step, dst + i * dst_step);
     }
 
-    void fill(const Extents& origin, std::vector<std::byte>& bytes) {
+    void fill(const Extents& origin, std::span<std::byte> chunk) {
         std::uint32_t skipped = 0;
-        const std::vector<std::byte> raw = raw_chunk(origin, skipped);
-        if (!raw.empty()) return decode(raw, skipped, filters_, element_.stored_bytes, bytes, where_);
-        for (std::size_t i = 0; i < bytes.size(); i += fill_value_.size())  // never written
-            std::copy(fill_value_.begin(), fill_value_.end(), bytes.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-
-    std::vector<std::byte> raw_chunk(const Extents& origin, std::uint32_t& skipped) {
         const std::vector<hsize_t> offset(origin.begin(), origin.end());
-        Lock lock;
-        const hsize_t size = stored_size(offset);
-        std::vector<std::byte> raw(size);
-        if (size > 0)
-            check(H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, raw.data()), where_,
-                  "samples cannot be read", "the file is damaged or incomplete there");
-        return raw;
+        std::span<std::byte> raw;
+        {
+            Lock lock;
+            const hsize_t size = stored_size(offset);
+            raw = filters_.empty() && size == chunk.size() ? chunk : scratch(0, size);
+            if (size > 0)
+                check(H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &skipped, raw.data()), where_,
+                      "samples cannot be read", "the file is damaged or incomplete there");
+        }
+        if (raw.empty())  // never written
+            for (std::size_t i = 0; i < chunk.size(); i += fill_value_.size())
+                std::copy(fill_value_.begin(), fill_value_.end(),
+                          chunk.begin() + static_cast<std::ptrdiff_t>(i));
+        else
+            decode(raw, skipped, filters_, element_.stored_bytes, chunk, where_);
+        trim_scratch();
     }
 
     /// Bytes of a chunk in the file; 0 where it was never written.

@@ -65,7 +65,26 @@ bool checksum_agrees(std::span<const std::byte> with_sum) {
     const std::uint32_t sum = fletcher32(with_sum.first(size));
     return stored == sum || stored == ((sum & 0x00ff00ffu) << 8 | (sum & 0xff00ff00u) >> 8);
 }
+struct Scratch {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t bytes = 0;
+};
+thread_local Scratch slots[3];
 }  // namespace
+
+std::span<std::byte> scratch(int slot, std::size_t bytes) {
+    Scratch& own = slots[slot];
+    if (own.bytes < bytes) {
+        own.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        own.bytes = bytes;
+    }
+    return {own.memory.get(), bytes};
+}
+
+void trim_scratch() {
+    for (Scratch& own : slots)
+        if (own.bytes > 8 << 20) own = {};
+}
 
 bool can_decode(const std::vector<Storage::Filter>& filters) {
     return filters.size() <= 32 && std::all_of(filters.begin(), filters.end(), [](const Storage::Filter& f) {
@@ -88,7 +107,7 @@ void decode(std::span<const std::byte> raw, std::uint32_t skipped,
         sizes.push_back(size);
         if (active(i) && filters[i].id == H5Z_FILTER_FLETCHER32) size += 4;
     }
-    std::vector<std::byte> now, next;
+    int slot = 1;  // 0 holds the raw chunk
     for (std::size_t i = filters.size(); i-- > 0;) {
         if (!active(i)) continue;
         if (filters[i].id == H5Z_FILTER_FLETCHER32) {
@@ -102,8 +121,7 @@ void decode(std::span<const std::byte> raw, std::uint32_t skipped,
                                        [&](const Storage::Filter& f) {
                                            return active(static_cast<std::size_t>(&f - filters.data()));
                                        });
-        if (!last) next.resize(sizes[i]);
-        const std::span<std::byte> out = last ? chunk : std::span(next);
+        const std::span<std::byte> out = last ? chunk : scratch(slot, sizes[i]);
         if (filters[i].id == H5Z_FILTER_DEFLATE) {
             if (!inflate(raw, out)) throw damaged("its gzip data cannot be decoded");
         } else {
@@ -113,7 +131,7 @@ void decode(std::span<const std::byte> raw, std::uint32_t skipped,
                 static_cast<std::size_t>(filters[i].values.empty() ? element_bytes : filters[i].values[0]));
         }
         raw = out;
-        if (!last) std::swap(now, next);
+        if (!last) slot = 3 - slot;
     }
     if (raw.size() != chunk.size()) throw damaged("it has a wrong size");
     if (raw.data() != chunk.data()) std::memcpy(chunk.data(), raw.data(), raw.size());

@@ -8,6 +8,11 @@
 
 namespace convoy::io::h5 {
 
+/// Memory of the calling thread that is used again and again: what was in it is lost at the next call with
+/// this slot. trim_scratch() gives back what is larger than most chunks.
+std::span<std::byte> scratch(int slot, std::size_t bytes);
+void trim_scratch();
+
 /// Whether all filters are among those of decode().
 bool can_decode(const std::vector<Storage::Filter>& filters);
 
