@@ -71,6 +71,12 @@ std::optional<Start> start_in_file(const Source& source);
 /// fits neither.
 Scaling scaling_of(const Source& source, Index channels);
 
+// --- recording.cpp
+
+/// Everything but the selection of channels. Error for a gap in the time stamps where options.gaps is
+/// "error".
+Recording describe(const Source& source, const Storage& storage, const OpenOptions& options);
+
 // --- places around a dataset
 
 /// Paths of the groups above an absolute path, nearest first, "/" last.

@@ -1,5 +1,9 @@
 // What HDF5 files say about their signals, and what is wrong with some: the cases from 30 on, and files made
 // here.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <regex>
 
 #include "core/base/error.hpp"
@@ -96,6 +100,17 @@ TEST_CASE("a signal that cannot be had is an error that says why") {
           Shape{100, 120, 1});
     options.time_axis = 2;
     names(error_of(case_file("97-h5-time-axis-ambiguous") + ":/data", options), {"no axis 2"});
+}
+
+TEST_CASE("a file that another program has locked is told from one that is damaged") {
+    const Temporary folder;
+    const std::string path = folder.file("locked.h5");
+    test::copy_file(case_file("57-h5-userblock"), path);
+    const int other = ::open(path.c_str(), O_RDWR);
+    REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
+    names(error_of(path + ":/data"), {"locked.h5", "another program has it open for writing"});
+    ::close(other);
+    CHECK(error_of(path + ":/data").empty());
 }
 
 TEST_CASE("epoch stamps in float64 give the rate, and no gap") {
