@@ -135,7 +135,8 @@ class CpuStage : public Stage {
             w.scale[r] = planar ? scale_of(lanes, t.outer + r, 0) : scale_of(lanes, t.outer, t.lane + r);
         const bool plain =
             std::all_of(w.scale.begin(), w.scale.begin() + t.rows, [](auto& s) { return s.trivial(); });
-        if (planar && in.type == type() && plain && in.span.contains(loaded) && reach_.contains(x)) {
+        // A block that goes beyond reach() goes beyond the signal too, and is not all in the window.
+        if (planar && in.type == type() && plain && in.span.contains(loaded)) {
             for (Index r = 0; r < t.rows; ++r)
                 w.x[r] = in.at<T>(t.outer + r, x.first);
         } else {

@@ -134,10 +134,11 @@ inline double bound(const Problem& p) {
 }
 
 /// Outputs `out` of some lanes, as bytes [outer][out.count][inner] of the arithmetic type. The window that
-/// the stage gets holds what needed() says and not a sample more.
-inline std::vector<std::byte> run_span(Stage& stage, const Job& job, Span out, const Lanes& lanes) {
+/// the stage gets holds what needed() says and not a sample more, or the whole signal.
+inline std::vector<std::byte> run_span(Stage& stage, const Job& job, Span out, const Lanes& lanes,
+                                       bool whole_input = false) {
     const Shape& s = job.problem.shape;
-    const Span need = stage.needed(out);
+    const Span need = whole_input ? Span{0, s.frames} : stage.needed(out);
     const Index bytes = bytes_of(job.problem.in), out_bytes = bytes_of(stage.type());
     std::vector<std::byte> in(static_cast<std::size_t>(lanes.count() * need.count * bytes));
     std::vector<std::byte> result(static_cast<std::size_t>(lanes.count() * out.count * out_bytes));
@@ -156,14 +157,15 @@ inline std::vector<std::byte> run_span(Stage& stage, const Job& job, Span out, c
 }
 
 /// The whole result of some lanes, in spans of `chunk` outputs (rounded up to whole blocks); 0: at once.
-inline std::vector<std::byte> run_all(Stage& stage, const Job& job, Lanes lanes, Index chunk = 0) {
+inline std::vector<std::byte> run_all(Stage& stage, const Job& job, Lanes lanes, Index chunk = 0,
+                                      bool whole_input = false) {
     const Index total = stage.shape().frames, block = stage.block();
     chunk = chunk == 0 ? total : (chunk + block - 1) / block * block;
     const Index frame = lanes.inner_count * bytes_of(stage.type());
     std::vector<std::byte> all(static_cast<std::size_t>(lanes.outer_count * total * frame));
     for (Index first = 0; first < total; first += chunk) {
         const Span span{first, std::min(chunk, total - first)};
-        const std::vector<std::byte> part = run_span(stage, job, span, lanes);
+        const std::vector<std::byte> part = run_span(stage, job, span, lanes, whole_input);
         for (Index o = 0; o < lanes.outer_count; ++o)
             std::memcpy(all.data() + (o * total + first) * frame, part.data() + o * span.count * frame,
                         static_cast<std::size_t>(span.count * frame));
