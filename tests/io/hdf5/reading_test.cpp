@@ -1,7 +1,9 @@
 // Samples of HDF5 files: every layout, stored type and selection against h5py.
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "core/base/error.hpp"
 #include "tests/catch.hpp"
@@ -262,4 +264,64 @@ TEST_CASE("a recording says what it is") {
     CHECK(r.modified.size() >= 20);
     CHECK_FALSE(reader->serial());
     CHECK(io::open(case_file("34-h5-compact-and-contiguous") + ":/compact", {})->serial());
+}
+
+TEST_CASE("several threads read at once, by each way to the samples") {
+    const Temporary folder;
+    const std::string path = folder.file("threads.h5");
+    test::python(
+        "import h5py, numpy as np\n"
+        "x = np.arange(20000 * 6).reshape(20000, 6).astype('i4')\n"
+        "f = h5py.File('" +
+        path +
+        "', 'w')\n"
+        "f['contiguous'] = x\n"
+        "f['swapped'] = x.astype('>i4')\n"
+        "f.create_dataset('packed', data=x, chunks=(512, 4), compression='gzip', shuffle=True)\n");
+    for (const std::string name : {"contiguous", "swapped", "packed"}) {
+        INFO(name);
+        io::OpenOptions options;
+        options.time_axis = 0;
+        const auto reader = io::open(path + ":" + name, options);
+        std::atomic<int> wrong = 0;
+        std::vector<std::thread> threads;
+        for (unsigned t = 0; t < 4; ++t)
+            threads.emplace_back([&, t] {
+                std::mt19937 random(t);
+                for (int i = 0; i < 50; ++i) {
+                    const Index first = random() % 19000, count = 1 + random() % 1000;
+                    const auto got = stored(*reader, {first, count}, {0, 1, 0, 6});
+                    for (std::size_t k = 0; k < got.size(); ++k)
+                        wrong += got[k] != static_cast<double>(first * 6 + static_cast<Index>(k));
+                }
+            });
+        for (std::thread& t : threads)
+            t.join();
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("a chunk that was damaged is an error, never numbers") {
+    const Temporary folder;
+    const std::string path = folder.file("damaged.h5");
+    test::python(
+        "import h5py, numpy as np\n"
+        "f = h5py.File('" +
+        path +
+        "', 'w')\n"
+        "x = np.random.default_rng(0).integers(0, 99, 4000).astype('i2')\n"
+        "f.create_dataset('gzip', data=x, chunks=(1000,), compression='gzip')\n"
+        "f.create_dataset('sum', data=x, chunks=(1000,), fletcher32=True)\n"
+        "at = [f[n].id.get_chunk_info(2).byte_offset for n in ('gzip', 'sum')]\n"
+        "f.close()\n"
+        "b = bytearray(open('" +
+        path +
+        "', 'rb').read())\n"
+        "for a in at: b[a + 40] ^= 0xff\n"
+        "open('" +
+        path + "', 'wb').write(b)\n");
+    for (const std::string name : {"gzip", "sum"}) {
+        CHECK_THAT(test::error_of(path + ":" + name), containing("a chunk is damaged"));
+        CHECK(stored(*io::open(path + ":" + name, {}), {0, 2000}, {}).size() == 2000);
+    }
 }
