@@ -17,6 +17,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "core/base/quantity.hpp"
@@ -29,8 +30,6 @@ namespace convoy::conv1d {
 
 namespace {
 
-constexpr Index group = 16;  // outputs that are repaired together
-
 /// Rounding errors of a transform of length n in T, as above.
 template <class T>
 double error_bound(double taps_norm, Index n, double peak_x, double energy_x, double peak_y,
@@ -42,40 +41,61 @@ double error_bound(double taps_norm, Index n, double peak_x, double energy_x, do
                      4 * stages * energy_y / length + 2 * peak_y * peak_y);
 }
 
-/// The taps cut into parts that a block length can take, a convolver for each.
+/// Loaded spectra of the parts that the taps are cut into.
 template <class T>
-std::vector<fft::PairConvolver<T>> convolvers(const std::vector<double>& taps, const FftBlocks& blocks) {
-    std::vector<fft::PairConvolver<T>> all;
+std::vector<device::Buffer> spectra(const fft::PairConvolver<T>& convolver, const std::vector<double>& taps,
+                                    const FftBlocks& blocks) {
+    std::vector<device::Buffer> all;
     for (Index first = 0, m = static_cast<Index>(taps.size()); first < m; first += blocks.part) {
         const std::vector<double> part(&taps[first], &taps[first] + std::min(blocks.part, m - first));
-        all.emplace_back(blocks.length,
-                         fft::pair_spectrum(part, blocks.length, static_cast<Index>(part.size()) - 1));
+        all.push_back(
+            convolver.load(fft::pair_spectrum(part, blocks.length, static_cast<Index>(part.size()) - 1)));
     }
     return all;
 }
 
-/// S is the type of the samples; float32 samples have a second set of convolvers in double.
+std::vector<double> magnitudes_of(std::vector<double> taps) {
+    for (double& h : taps)
+        h = std::abs(h);
+    return taps;
+}
+
+/// Transforms in T, with the spectra of the taps and of their magnitudes.
+template <class T>
+struct Transforms {
+    Transforms(const std::vector<double>& h, const FftBlocks& blocks)
+        : convolver(blocks.length),
+          taps(spectra(convolver, h, blocks)),
+          magnitudes(spectra(convolver, magnitudes_of(h), blocks)) {}
+    fft::PairConvolver<T> convolver;
+    std::vector<device::Buffer> taps, magnitudes;
+};
+
+/// S is the type of the samples; float32 samples have transforms in float and in double.
 template <class S>
 class FftRows : public RowKernel<S> {
   public:
     explicit FftRows(const Problem& p)
         : taps_(static_cast<Index>(p.taps.size())),
           decimate_(p.decimate),
+          outputs_(p.outputs()),
           blocks_(fft_blocks(p)),
           keep_(blocks_.keep),
           guard_(p.taps),
-          exact_(convolvers<double>(p.taps, blocks_)) {
-        if constexpr (std::is_same_v<S, float>) fast_ = convolvers<float>(p.taps, blocks_);
-        const double parts = static_cast<double>(exact_.size());  // of which each is rounded, and their sums
+          sums_(p.taps),
+          exact_(p.taps, blocks_) {
+        if constexpr (std::is_same_v<S, float>) {
+            const std::vector<double> h = magnitudes_of(p.taps);
+            const double largest = *std::max_element(h.begin(), h.end());
+            if (largest > 1e-15 && largest < 1e15) fast_.emplace(p.taps, blocks_);
+        }
+        const double parts = static_cast<double>(exact_.taps.size());  // each rounded, and their sums
         allowed_ = unit * (4 * (2 + std::sqrt(static_cast<double>(taps_))) - 2 * parts + 1);
-        const double largest = std::abs(*std::max_element(
-            p.taps.begin(), p.taps.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
-        within_float_ = largest > 1e-15 && largest < 1e15;
     }
 
     Index block() const override { return 2 * keep_ / decimate_; }
     Index tile() const override { return std::max<Index>(1, 32768 / (2 * keep_)) * block(); }
-    Index scratch() const override { return scratch_.end + line; }
+    Index scratch() const override { return places_.end + line; }
 
     Stage::Facts facts() const override {
         return {{"fft_length", static_cast<double>(blocks_.length)},
@@ -84,92 +104,137 @@ class FftRows : public RowKernel<S> {
                 {"blocks_direct", static_cast<double>(direct_)}};
     }
 
-    void run(const S* const* x, S* const* y, Index rows, Index, Index count, S* scratch) override {
+    void run(const S* const* x, S* const* y, Index rows, Index first, Index count, S* scratch) override {
         const auto address = reinterpret_cast<std::uintptr_t>(scratch);
-        S* const base = scratch + (64 - address % 64) % 64 / sizeof(S);
+        Pair pair{};
+        pair.scratch = scratch + (64 - address % 64) % 64 / sizeof(S);
         for (Index r = 0; r < rows; ++r)
-            for (Index n = 0; n < count; n += block())
-                pair(x[r] + n * decimate_, y[r] + n, base);
+            for (Index n = 0; n < count; n += block()) {
+                // Beyond the signal's end nobody asks how good the results are.
+                const Index wanted = std::min(block(), outputs_ - (first + n));
+                if (wanted <= 0) break;
+                pair.outputs = (wanted - 1) * decimate_ + 1;
+                convolve(pair, x[r] + n * decimate_, y[r] + n);
+            }
         total_ += 2 * rows * (count / block());
     }
 
   private:
     static constexpr double unit = std::numeric_limits<S>::epsilon() / 2;
     static constexpr Index line = 64 / sizeof(S);
+    static constexpr bool narrow = std::is_same_v<S, float>;
 
-    /// Both blocks of a pair: 2 keep results at the full rate from 2 keep + M - 1 samples.
-    void pair(const S* x, S* y, S* scratch) {
+    /// Two neighbouring blocks of a row.
+    struct Pair {
+        S* scratch;
+        Index outputs;  // results at the full rate that are wanted, at most 2 keep
+        const S* x;     // outputs + M - 1 samples, and as many more as the transforms read
+        S* y;           // room for 2 keep results
+        Level<S> level;
+    };
+    /// Lower bounds of what outputs sum up, one a group, and the smallest of them.
+    struct Bounds {
+        const S* values;
+        Index group;
+        S least;
+    };
+
+    void convolve(Pair& pair, const S* x, S* y) {
+        pair.x = x;
+        pair.y = y;
         if (decimate_ > 1) {  // the last samples are not needed, and not there
-            S* const copy = scratch + scratch_.copy;
+            S* const copy = pair.scratch + places_.copy;
             const Index there = 2 * keep_ - decimate_ + taps_;
             std::copy_n(x, there, copy);
             std::fill(copy + there, copy + samples(), S(0));
-            x = copy;
+            pair.x = copy;
+            pair.y = pair.scratch + places_.results;
         }
-        S* const results = decimate_ > 1 ? scratch + scratch_.results : y;
-        const Level<S> level = guard_.look(x, 2 * keep_, scratch);
-        if (level.peak == 0 && level.energy == 0)
-            std::fill_n(results, 2 * keep_, S(0));
-        else if (!fast(x, results, level, scratch))
-            careful(x, results, level, scratch);
+        Bounds bounds;
+        look(pair, bounds);
+        if (pair.level.peak == 0 && pair.level.energy == 0)
+            std::fill_n(pair.y, 2 * keep_, S(0));
+        else if (!fast(pair, bounds))
+            careful(pair, bounds);
         if (decimate_ > 1)
             for (Index n = 0; n < block(); ++n)
-                y[n] = results[n * decimate_];
+                y[n] = pair.y[n * decimate_];
     }
 
-    /// The pair in float; false where float cannot do it, or too few results would be good enough.
-    bool fast([[maybe_unused]] const S* x, [[maybe_unused]] S* y, [[maybe_unused]] const Level<S>& level,
-              [[maybe_unused]] S* scratch) {
-        if constexpr (std::is_same_v<S, float>) {
-            const bool within = level.peak > 1e-15F && std::isfinite(level.energy) && within_float_;
-            if (!within) return false;
-            const auto threshold = [&](const fft::Size<float>& y_size) {
-                return error_bound<float>(guard_.norm(), blocks_.length, level.peak, level.energy,
-                                          y_size.peak, y_size.energy) /
-                       allowed_;
-            };
-            if (!few(x, scratch, level, threshold({0, 0}))) return false;
-            const double least = threshold(convolve(fast_, x, y, scratch));
-            if (!few(x, scratch, level, least)) return false;
-            if (level.least < least) repair(x, y, scratch, least);
+    /// The pair in float; false where float cannot do it, or for too few of the results.
+    bool fast([[maybe_unused]] const Pair& pair, [[maybe_unused]] Bounds& bounds) {
+        if constexpr (narrow) {
+            if (!fast_ || !(pair.level.peak > 1e-15F) || !std::isfinite(pair.level.energy)) return false;
+            double least = error<float>(pair, {0, 0}) / allowed_;  // at the least, from the samples alone
+            if (bounds.least < least) {
+                tighten(*fast_, pair, bounds);
+                if (!few(pair, bounds, least)) return false;
+            }
+            least =
+                error<float>(pair, transform(*fast_, fast_->taps, pair.x, pair.y, pair.scratch)) / allowed_;
+            if (bounds.least < least && bounds.group > 1) tighten(*fast_, pair, bounds);
+            if (!few(pair, bounds, least)) return false;
+            repair(pair, bounds, least);
             return true;
         }
         return false;
     }
 
     /// The pair in double, with what is not finite left out of the transform.
-    void careful(const S* x, S* y, Level<S> level, S* scratch) {
-        const S* finite = x;
-        const bool spoiled = !std::isfinite(level.energy) &&
-                             std::any_of(x, x + 2 * keep_ + taps_ - 1, [](S v) { return !std::isfinite(v); });
+    void careful(Pair& pair, Bounds& bounds) {
+        const S* const given = pair.x;
+        const auto spoils = [](S v) { return !std::isfinite(v); };
+        const bool spoiled =
+            !std::isfinite(pair.level.energy) && std::any_of(given, given + pair.outputs + taps_ - 1, spoils);
         if (spoiled) {
-            S* const copy = scratch + scratch_.finite;
-            std::transform(x, x + samples(), copy, [](S v) { return std::isfinite(v) ? v : S(0); });
-            level = guard_.look(copy, 2 * keep_, scratch);
-            finite = copy;
+            S* const copy = pair.scratch + places_.finite;
+            std::replace_copy_if(given, given + samples(), copy, spoils, S(0));
+            pair.x = copy;
+            look(pair, bounds);
         }
-        const fft::Size<double> size = convolve(exact_, finite, y, scratch);
-        const double peak = level.peak;
-        const double energy = std::isfinite(level.energy) ? static_cast<double>(level.energy)
-                                                          : peak * peak * static_cast<double>(samples());
+        in_double_ += narrow ? 2 : 0;
         const double least =
-            error_bound<double>(guard_.norm(), blocks_.length, peak, energy, size.peak, size.energy) /
-            allowed_;
-        in_double_ += 2;
-        if (!(level.least >= least)) repair(finite, y, scratch, least);
-        if (spoiled) spoil(x, y);
+            error<double>(pair, transform(exact_, exact_.taps, pair.x, pair.y, pair.scratch)) / allowed_;
+        if (!few(pair, bounds, least)) tighten(exact_, pair, bounds);
+        repair(pair, bounds, least);
+        if (spoiled) spoil(given, pair);
+    }
+
+    void look(Pair& pair, Bounds& bounds) const {
+        pair.level = guard_.look(pair.x, pair.outputs, pair.scratch);
+        bounds = {pair.scratch, guard_.group(), pair.level.least};
+    }
+
+    /// The largest rounding error of the pair's transforms in T, whose results have this size.
+    template <class T>
+    double error(const Pair& pair, const fft::Size<T>& size) const {
+        const double peak = pair.level.peak, energy = pair.level.energy;
+        return error_bound<T>(guard_.norm(), blocks_.length, peak,
+                              std::isfinite(energy) ? energy : peak * peak * static_cast<double>(samples()),
+                              size.peak, size.energy);
+    }
+
+    /// Bounds for each output on its own, by a transform of all magnitudes: exact but for its own errors.
+    template <class T>
+    void tighten(const Transforms<T>& in, const Pair& pair, Bounds& bounds) const {
+        S *const x = pair.scratch + places_.magnitudes, *const size = pair.scratch + places_.sizes;
+        magnitudes(pair.x, samples(), x);
+        const double off = error<T>(pair, transform(in, in.magnitudes, x, size, pair.scratch));
+        const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
+        bounds = {size, 1, lowered(size, pair.outputs, by, less)};
     }
 
     /// All parts of the taps. Their circular results add up: so do, at most, their sizes.
     template <class T>
-    fft::Size<T> convolve(const std::vector<fft::PairConvolver<T>>& parts, const S* x, S* y,
-                          S* scratch) const {
+    fft::Size<T> transform(const Transforms<T>& in, const std::vector<device::Buffer>& parts, const S* x,
+                           S* y, S* scratch) const {
         fft::Size<T> all{0, 0};
-        T* const z = reinterpret_cast<T*>(scratch + scratch_.transform);
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            const S* from = x + std::max<Index>(0, taps_ - (static_cast<Index>(p) + 1) * blocks_.part);
-            S* const to = p == 0 ? y : scratch + scratch_.sums;
-            const fft::Size<T> size = parts[p].run(from, from + keep_, to, to + keep_, keep_, z);
+        T* const z = reinterpret_cast<T*>(scratch + places_.transform);
+        for (Index p = 0; p < static_cast<Index>(parts.size()); ++p) {
+            const S* from = x + std::max<Index>(0, taps_ - (p + 1) * blocks_.part);
+            S* const to = p == 0 ? y : scratch + places_.sums;
+            const fft::Size<T> size =
+                in.convolver.run(parts[p], from, from + keep_, to, to + keep_, keep_, z);
             all.peak += size.peak;
             all.energy += size.energy * static_cast<T>(parts.size());
             if (p > 0) std::transform(to, to + 2 * keep_, y, y, std::plus<>());
@@ -177,86 +242,104 @@ class FftRows : public RowKernel<S> {
         return all;
     }
 
-    /// Calls f(first, count, silent) for each group of outputs of which one is not guaranteed `least`.
+    /// Calls f(first, count, silent) for the groups of 16 outputs of which one is not guaranteed `least`.
     template <class F>
-    void failing(const S* x, const S* bounds, double least, F&& f) const {
+    void failing(const Pair& pair, const Bounds& bounds, double least, F&& f) const {
+        constexpr Index together = 16;
         Index next = 0;  // first sample at or past the window that is not zero, as far as looked
-        for (Index first = 0; first < 2 * keep_; first += group) {
-            const Index count = std::min(group, 2 * keep_ - first), end = first + count + taps_ - 1;
-            if (std::all_of(bounds + first, bounds + first + count, [&](S b) { return b >= least; }))
-                continue;
+        for (Index first = 0; first < pair.outputs; first += together) {
+            const Index count = std::min(together, pair.outputs - first), end = first + count + taps_ - 1;
+            const S *b = bounds.values + first / bounds.group,
+                    *last = bounds.values + (first + count - 1) / bounds.group;
+            while (b <= last && *b >= least)
+                ++b;
+            if (b > last) continue;
             next = std::max(next, first);
-            while (next < end && x[next] == 0)
+            while (next < end && pair.x[next] == 0)
                 ++next;
             f(first, count, next == end);
         }
     }
 
-    /// Whether direct sums for the outputs that are not guaranteed `least` cost less than a transform in
-    /// double.
-    bool few(const S* x, const S* bounds, const Level<S>& level, double least) const {
-        if (level.least >= least) return true;
+    /// Whether direct sums for the outputs that are not guaranteed `least` cost less than one more transform.
+    bool few(const Pair& pair, const Bounds& bounds, double least) const {
+        if (bounds.least >= least) return true;
         Index outputs = 0;
-        failing(x, bounds, least, [&](Index, Index count, bool silent) { outputs += silent ? 0 : count; });
+        failing(pair, bounds, least, [&](Index, Index count, bool silent) { outputs += silent ? 0 : count; });
         return outputs * taps_ <= blocks_.affordable;
     }
 
-    void repair(const S* x, S* y, const S* bounds, double least) {
+    /// Sums outputs that are not guaranteed `least`: all samples of their windows, or those few that are not
+    /// zero.
+    void repair(const Pair& pair, const Bounds& bounds, double least) {
+        if (bounds.least >= least) return;
+        auto* const at = reinterpret_cast<std::int32_t*>(pair.scratch + places_.nonzero);
+        Index low = 0, high = 0, looked = 0;  // samples at[low .. high) of those looked at are not zero
         bool summed = false;
-        failing(x, bounds, least, [&](Index first, Index count, bool silent) {
-            if (silent)
-                std::fill_n(y + first, count, S(0));
+        failing(pair, bounds, least, [&](Index first, Index count, bool silent) {
+            if (silent) return void(std::fill_n(pair.y + first, count, S(0)));
+            summed = true;
+            for (const Index end = first + count + taps_ - 1; looked < end; ++looked)
+                if (pair.x[looked] != 0) at[high++] = static_cast<std::int32_t>(looked);
+            while (low < high && at[low] < first)
+                ++low;
+            if (high - low <= sums_.sparse_at_most())
+                sums_.sparse(pair.x, at + low, high - low, first, count, pair.y);
             else
-                guard_.direct(x + first, count, y + first);
-            summed = summed || !silent;
+                sums_.run(pair.x + first, count, pair.y + first);
         });
         if (summed) direct_ += 2;
     }
 
     /// Outputs whose window holds NaN or Inf.
-    void spoil(const S* x, S* y) const {
-        Index bad = -1, nan = -1;  // the last of each in the window
-        for (Index j = 0; j < 2 * keep_ + taps_ - 1; ++j) {
-            if (!std::isfinite(x[j])) bad = j;
-            if (std::isnan(x[j])) nan = j;
+    void spoil(const S* given, const Pair& pair) const {
+        Index bad = -1, nan = -1;  // the last of each so far
+        for (Index j = 0; j < pair.outputs + taps_ - 1; ++j) {
+            if (!std::isfinite(given[j])) bad = j;
+            if (std::isnan(given[j])) nan = j;
             const Index n = j - (taps_ - 1);
             if (n < 0 || n % decimate_ != 0) continue;
             if (nan >= n)
-                y[n] = std::numeric_limits<S>::quiet_NaN();
+                pair.y[n] = std::numeric_limits<S>::quiet_NaN();
             else if (bad >= n)
-                guard_.direct(x + n, 1, y + n);
+                sums_.run(given + n, 1, pair.y + n);
         }
     }
 
+    /// Samples that the transforms of a pair read.
     Index samples() const { return 2 * keep_ + std::max(taps_ - 1, blocks_.length - keep_); }
 
     /// Where things lie in the scratch: lower bounds first.
     struct Places {
-        Places(Index sample_count, Index result_count, Index values) {
+        Places(Index bounds, Index values, Index inputs, Index outputs) {
             const auto place = [this](Index size) {
                 const Index at = end;
                 end += (size + line - 1) / line * line;
                 return at;
             };
-            place(sample_count + Guard<S>::slack);
+            place(bounds);
             transform = place(values);
-            copy = place(sample_count);
-            finite = place(sample_count);
-            results = place(result_count);
-            sums = place(result_count);
+            copy = place(inputs);
+            finite = place(inputs);
+            magnitudes = place(inputs);
+            nonzero = place(inputs);
+            results = place(outputs);
+            sizes = place(outputs);
+            sums = place(outputs);
         }
-        Index end = 0, transform, copy, finite, results, sums;
+        Index end = 0, transform, copy, finite, magnitudes, nonzero, results, sizes, sums;
     };
 
-    Index taps_, decimate_;
+    Index taps_, decimate_, outputs_;
     FftBlocks blocks_;
     Index keep_;
     Guard<S> guard_;
-    std::vector<fft::PairConvolver<double>> exact_;
-    std::vector<fft::PairConvolver<float>> fast_;
-    Places scratch_{samples(), 2 * keep_, 2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S))};
+    DirectSums sums_;
+    Transforms<double> exact_;
+    std::optional<Transforms<float>> fast_;
+    Places places_{guard_.room(2 * keep_), 2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),
+                   samples(), 2 * keep_};
     double allowed_;
-    bool within_float_;
     std::atomic<Index> total_{0}, in_double_{0}, direct_{0};
 };
 

@@ -12,76 +12,145 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/fft/pair-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace convoy::conv1d::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// p = |x|, and zeros beyond; returns the peak, adds the squares up.
+/// Peak and energy of what has been seen.
+template <class D>
+struct Seen {
+    hn::Vec<D> peak, energy;
+};
+
+/// One square of segments: as many as there are lanes, of `length` samples each: sum - slack * largest
+/// magnitude.
 template <class D, class T>
-T magnitudes(D d, const T* HWY_RESTRICT x, Index count, T* HWY_RESTRICT p, T& energy) {
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    auto peak = hn::Zero(d), sum = hn::Zero(d), more = hn::Zero(d);
-    Index i = 0;
-    for (; i + 2 * lanes <= count; i += 2 * lanes) {
-        const auto a = hn::Abs(hn::LoadU(d, x + i)), b = hn::Abs(hn::LoadU(d, x + i + lanes));
-        peak = hn::Max(peak, hn::Max(a, b));
-        sum = hn::MulAdd(a, a, sum);
-        more = hn::MulAdd(b, b, more);
-        hn::StoreU(a, d, p + i);
-        hn::StoreU(b, d, p + i + lanes);
+HWY_INLINE hn::Vec<D> segments(D d, const T* HWY_RESTRICT x, Index length, hn::Vec<D> slack, Seen<D>& seen) {
+    constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+    hn::Vec<D> sum[lanes], top[lanes];
+    for (Index s = 0; s < lanes; ++s, x += length) {
+        const auto first = hn::Abs(hn::LoadU(d, x));
+        sum[s] = top[s] = first;
+        seen.energy = hn::MulAdd(first, first, seen.energy);
+        for (Index i = lanes; i < length; i += lanes) {
+            const auto v = hn::Abs(hn::LoadU(d, x + i));
+            sum[s] = hn::Add(sum[s], v);
+            top[s] = hn::Max(top[s], v);
+            seen.energy = hn::MulAdd(v, v, seen.energy);
+        }
+        seen.peak = hn::Max(seen.peak, top[s]);
     }
-    T top = hn::GetLane(hn::MaxOfLanes(d, peak));
-    energy = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, more)));
-    for (; i < count; ++i) {
-        p[i] = std::abs(x[i]);
-        top = std::max(top, p[i]);
-        energy += p[i] * p[i];
-    }
-    for (Index j = 0; j < 64; ++j)
-        p[count + j] = 0;
-    return top;
+    fft::HWY_NAMESPACE::transpose(d, sum);
+    fft::HWY_NAMESPACE::transpose(d, top);
+    for (Index step = lanes / 2; step > 0; step /= 2)
+        for (Index s = 0; s < step; ++s) {
+            sum[s] = hn::Add(sum[s], sum[s + step]);
+            top[s] = hn::Max(top[s], top[s + step]);
+        }
+    return hn::Max(hn::Zero(d), hn::NegMulAdd(slack, top[0], sum[0]));
 }
 
-/// p[i] becomes p[i] + p[i + by].
 template <class D, class T>
-void add_shifted(D d, T* p, Index count, Index by) {
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    for (Index i = 0; i + by < count; i += lanes)
-        hn::StoreU(hn::Add(hn::LoadU(d, p + i), hn::LoadU(d, p + i + by)), d, p + i);
-}
-
-/// p[i] becomes sum_t weights[t] p[i + offsets[t]] for i < outputs; returns the smallest.
-template <class D, class T>
-T weigh(D d, T* p, Index outputs, const Index* offsets, const T* weights, Index runs) {
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
+void look_as(D d, const T* x, Index count, Index groups, Index length, T slack, const T* weights,
+             Index distances, T* p, Level<T>& level) {
+    constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+    Seen<D> seen{hn::Zero(d), hn::Zero(d)};
+    Index i = 0, j = 0;
+    for (; i + lanes * length <= count; i += lanes * length, j += lanes)
+        hn::StoreU(segments(d, x + i, length, hn::Set(d, slack), seen), d, p + j);
+    for (; i < count; i += lanes * length, j += lanes) {  // zeros past the end
+        HWY_ALIGN T rest[lanes * 256];
+        const Index n = HWY_MIN(count - i, lanes * length);
+        std::copy_n(x + i, n, rest);
+        std::fill(rest + n, rest + lanes * length, T(0));
+        hn::StoreU(segments(d, rest, length, hn::Set(d, slack), seen), d, p + j);
+    }
+    for (const Index end = groups + distances + 2 * lanes; j < end; ++j)
+        p[j] = 0;
     auto least = hn::Set(d, std::numeric_limits<T>::max());
-    Index i = 0;
-    for (; i + lanes <= outputs; i += lanes) {
-        auto sum = hn::Zero(d);
-        for (Index t = 0; t < runs; ++t)
-            sum = hn::MulAdd(hn::Set(d, weights[t]), hn::LoadU(d, p + i + offsets[t]), sum);
-        least = hn::Min(least, sum);
-        hn::StoreU(sum, d, p + i);
+    for (Index g = 0; g < groups; g += lanes) {
+        auto a = hn::Zero(d), b = hn::Zero(d);
+        Index s = 0;
+        for (; s + 2 <= distances; s += 2) {
+            a = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, p + g + s + 1), a);
+            b = hn::MulAdd(hn::Set(d, weights[s + 1]), hn::LoadU(d, p + g + s + 2), b);
+        }
+        if (s < distances) a = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, p + g + s + 1), a);
+        a = hn::Add(a, b);
+        if (g + lanes <= groups) {
+            least = hn::Min(least, a);
+            hn::StoreU(a, d, p + g);
+        } else {
+            T last[lanes];
+            hn::StoreU(a, d, last);
+            for (Index k = g; k < groups; ++k) {
+                p[k] = last[k - g];
+                least = hn::Min(least, hn::Set(d, last[k - g]));
+            }
+        }
     }
-    T low = hn::GetLane(hn::MinOfLanes(d, least));
-    for (; i < outputs; ++i) {
-        T sum = 0;
-        for (Index t = 0; t < runs; ++t)
-            sum += weights[t] * p[i + offsets[t]];
-        low = std::min(low, sum);
-        p[i] = sum;
-    }
-    return low;
+    level = {hn::GetLane(hn::MaxOfLanes(d, seen.peak)), hn::GetLane(hn::SumOfLanes(d, seen.energy)),
+             hn::GetLane(hn::MinOfLanes(d, least))};
+}
+
+/// Segments of 8 need registers of at most 8.
+template <class T>
+void look_any(const T* x, Index count, Index groups, Index length, T slack, const T* weights, Index distances,
+              T* p, Level<T>& level) {
+    if (length == 8)
+        look_as(hn::CappedTag<T, 8>(), x, count, groups, length, slack, weights, distances, p, level);
+    else
+        look_as(hn::ScalableTag<T>(), x, count, groups, length, slack, weights, distances, p, level);
+}
+void look_float(const float* x, Index count, Index groups, Index length, float slack, const float* weights,
+                Index distances, float* p, Level<float>& level) {
+    look_any(x, count, groups, length, slack, weights, distances, p, level);
+}
+void look_double(const double* x, Index count, Index groups, Index length, double slack,
+                 const double* weights, Index distances, double* p, Level<double>& level) {
+    look_any(x, count, groups, length, slack, weights, distances, p, level);
 }
 
 template <class T>
-void look_as(const T* x, Index count, Index outputs, int doublings, const Index* offsets, const T* weights,
-             Index runs, T* p, Level<T>& level) {
+void magnitudes_as(const T* x, Index count, T* y) {
     const hn::ScalableTag<T> d;
-    level.peak = magnitudes(d, x, count, p, level.energy);
-    for (int q = 0; q < doublings; ++q)
-        add_shifted(d, p, count, Index{1} << q);
-    level.least = weigh(d, p, outputs, offsets, weights, runs);
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    Index i = 0;
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(hn::Abs(hn::LoadU(d, x + i)), d, y + i);
+    for (; i < count; ++i)
+        y[i] = std::abs(x[i]);
+}
+void magnitudes_float(const float* x, Index count, float* y) {
+    magnitudes_as(x, count, y);
+}
+void magnitudes_double(const double* x, Index count, double* y) {
+    magnitudes_as(x, count, y);
+}
+
+template <class T>
+T lowered_as(T* x, Index count, T by, T less) {
+    const hn::ScalableTag<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    auto least = hn::Set(d, std::numeric_limits<T>::max());
+    Index i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto v = hn::MulSub(hn::LoadU(d, x + i), hn::Set(d, by), hn::Set(d, less));
+        least = hn::Min(least, v);
+        hn::StoreU(v, d, x + i);
+    }
+    T low = hn::GetLane(hn::MinOfLanes(d, least));
+    for (; i < count; ++i)
+        low = std::min(low, x[i] = x[i] * by - less);
+    return low;
+}
+float lowered_float(float* x, Index count, float by, float less) {
+    return lowered_as(x, count, by, less);
+}
+double lowered_double(double* x, Index count, double by, double less) {
+    return lowered_as(x, count, by, less);
 }
 
 template <class D, class S>
@@ -136,14 +205,6 @@ void direct_float(const float* x, const double* reversed, Index taps, Index run,
 void direct_double(const double* x, const double* reversed, Index taps, Index run, Index count, double* y) {
     direct_as(x, reversed, taps, run, count, y);
 }
-void look_float(const float* x, Index count, Index outputs, int doublings, const Index* offsets,
-                const float* weights, Index runs, float* p, Level<float>& level) {
-    look_as(x, count, outputs, doublings, offsets, weights, runs, p, level);
-}
-void look_double(const double* x, Index count, Index outputs, int doublings, const Index* offsets,
-                 const double* weights, Index runs, double* p, Level<double>& level) {
-    look_as(x, count, outputs, doublings, offsets, weights, runs, p, level);
-}
 
 }  // namespace convoy::conv1d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -153,45 +214,49 @@ namespace convoy::conv1d {
 
 HWY_EXPORT(look_float);
 HWY_EXPORT(look_double);
+HWY_EXPORT(magnitudes_float);
+HWY_EXPORT(magnitudes_double);
+HWY_EXPORT(lowered_float);
+HWY_EXPORT(lowered_double);
 HWY_EXPORT(direct_float);
 HWY_EXPORT(direct_double);
 
 namespace {
 
-struct Runs {
-    std::vector<Index> offsets;
-    std::vector<double> weights;
-};
-
-/// The best disjoint runs of 2^q taps, at most `most`. `taps` by offset from the oldest sample of a window.
-Runs best_runs(const std::vector<double>& taps, int q, std::size_t most) {
-    const Index m = static_cast<Index>(taps.size()), length = Index{1} << q;
-    std::vector<std::pair<double, Index>> all;
-    for (Index o = 0; o + length <= m; ++o)
-        all.emplace_back(*std::min_element(&taps[o], &taps[o] + length), o);
-    std::sort(all.begin(), all.end(),
-              [](auto& a, auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-    Runs best;
-    for (const auto& [weight, offset] : all) {
-        if (best.offsets.size() == most || weight == 0) break;
-        if (std::none_of(best.offsets.begin(), best.offsets.end(),
-                         [&](Index o) { return std::abs(o - offset) < length; })) {
-            best.offsets.push_back(offset);
-            best.weights.push_back(weight);
+/// The largest weight w with sum (1 - h / w)^+ <= slack for every run of `length` taps that segment
+/// `distance` can meet: w <= (h_1 + ... + h_r) / (r - slack) for every r, the h being the smallest of the
+/// run. Runs are taken `step` wider, so that one stands for `step` of them.
+double weight_of(const std::vector<double>& by_offset, Index length, Index distance, double slack) {
+    const Index step = std::max<Index>(1, length / 8);
+    double weight = std::numeric_limits<double>::infinity();
+    std::vector<double> run;
+    for (Index shift = 0; shift < length; shift += step) {  // output's place in its group
+        const double* const first = &by_offset[distance * length - shift - (step - 1)];
+        run.assign(first, first + length + step - 1);
+        std::sort(run.begin(), run.end());
+        double sum = 0;
+        for (Index r = 1; r <= length; ++r) {
+            sum += run[r - 1];
+            if (static_cast<double>(r) > slack)
+                weight = std::min(weight, sum / (static_cast<double>(r) - slack));
         }
     }
-    return best;
+    return weight;
 }
 
-/// About the smallest mean of n magnitudes of normal numbers, in 10000 tries, over their standard deviation.
-double smallest_mean(double n) {
-    return std::exp(-9.2 / n) * (1 - 1 / (1 + std::sqrt(n) / 3)) * 0.8;
+/// Segments that grow with the filter keep the work on them small.
+Index group_for(Index taps) {
+    Index group = taps < 64 ? 8 : 16;
+    while (taps > 2 * group * group && group < 256)
+        group *= 2;
+    return group;
 }
 
 }  // namespace
 
 template <class T>
-Guard<T>::Guard(const std::vector<double>& taps) : taps_(static_cast<Index>(taps.size())) {
+Guard<T>::Guard(const std::vector<double>& taps)
+    : taps_(static_cast<Index>(taps.size())), group_(group_for(taps_)) {
     double squares = 0;
     std::vector<double> by_offset(taps.rbegin(), taps.rend());
     for (double& h : by_offset) {
@@ -199,35 +264,38 @@ Guard<T>::Guard(const std::vector<double>& taps) : taps_(static_cast<Index>(taps
         h = std::abs(h);
     }
     norm_ = std::sqrt(squares);
-    for (auto h = taps.rbegin(); h != taps.rend(); ++h)
-        reversed_.push_back(*h);
-    run_ = 4 * (1 + static_cast<Index>(std::sqrt(static_cast<double>(taps_)) / 2));
+    // The best for normal noise, whose magnitudes average 0.8 with a largest of about sqrt(2 ln Q) standard
+    // deviations.
+    const double length = static_cast<double>(group_), top = std::sqrt(2 * std::log(length));
     double best = -1;
-    for (int q = 0; q <= 6 && (Index{1} << q) <= taps_; ++q)
-        for (std::size_t most : {2, 4, 8}) {
-            const Runs runs = best_runs(by_offset, q, most);
-            double sum = 0;
-            for (double w : runs.weights)
-                sum += w * static_cast<double>(Index{1} << q);
-            const double samples = static_cast<double>(runs.weights.size() << q);
-            const double operations = 2 * q + 2 * static_cast<double>(runs.weights.size());
-            const double score = sum * smallest_mean(samples) / (1 + 0.05 * operations);
-            if (score <= best) continue;
-            best = score;
-            doublings_ = q;
-            offsets_ = runs.offsets;
-            weights_.clear();
-            for (double w : runs.weights)
-                weights_.push_back(static_cast<T>(w * 0.999));  // roundings in look()
+    for (double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3}) {
+        const double slack = share * length;
+        std::vector<T> weights;
+        double sum = 0;
+        for (Index d = 1; (d + 1) * group_ <= taps_; ++d) {
+            const double w = weight_of(by_offset, group_, d, slack);
+            sum += w;
+            weights.push_back(static_cast<T>(w * 0.9999));  // for roundings in look()
         }
+        const double score = sum * (0.8 * length - slack * top);
+        if (score <= best) continue;
+        best = score;
+        slack_ = static_cast<T>(slack * 1.0001);
+        weights_ = weights;
+    }
+}
+
+template <class T>
+Index Guard<T>::room(Index outputs) const {
+    return (outputs + taps_) / group_ + static_cast<Index>(weights_.size()) + 64;
 }
 
 template <class T>
 Level<T> Guard<T>::look(const T* x, Index outputs, T* bounds) const {
     Level<T> level{};
     const auto call = [&](auto* f) {
-        f(x, outputs + taps_ - 1, outputs, doublings_, offsets_.data(), weights_.data(),
-          static_cast<Index>(offsets_.size()), bounds, level);
+        f(x, outputs + taps_ - 1, (outputs + group_ - 1) / group_, group_, slack_, weights_.data(),
+          static_cast<Index>(weights_.size()), bounds, level);
     };
     if constexpr (std::is_same_v<T, float>)
         call(HWY_DYNAMIC_DISPATCH(look_float));
@@ -237,15 +305,57 @@ Level<T> Guard<T>::look(const T* x, Index outputs, T* bounds) const {
 }
 
 template <class T>
-void Guard<T>::direct(const T* x, Index count, T* y) const {
+void magnitudes(const T* x, Index count, T* y) {
     if constexpr (std::is_same_v<T, float>)
-        HWY_DYNAMIC_DISPATCH(direct_float)(x, reversed_.data(), taps_, run_, count, y);
+        HWY_DYNAMIC_DISPATCH(magnitudes_float)(x, count, y);
     else
-        HWY_DYNAMIC_DISPATCH(direct_double)(x, reversed_.data(), taps_, run_, count, y);
+        HWY_DYNAMIC_DISPATCH(magnitudes_double)(x, count, y);
+}
+
+template <class T>
+T lowered(T* x, Index count, T by, T less) {
+    if constexpr (std::is_same_v<T, float>)
+        return HWY_DYNAMIC_DISPATCH(lowered_float)(x, count, by, less);
+    else
+        return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less);
+}
+
+DirectSums::DirectSums(const std::vector<double>& taps)
+    : reversed_(taps.rbegin(), taps.rend()),
+      run_(4 * (1 + static_cast<Index>(std::sqrt(static_cast<double>(taps.size())) / 2))) {}
+
+template <class S>
+void DirectSums::run(const S* x, Index count, S* y) const {
+    const Index taps = static_cast<Index>(reversed_.size());
+    if constexpr (std::is_same_v<S, float>)
+        HWY_DYNAMIC_DISPATCH(direct_float)(x, reversed_.data(), taps, run_, count, y);
+    else
+        HWY_DYNAMIC_DISPATCH(direct_double)(x, reversed_.data(), taps, run_, count, y);
+}
+
+template <class S>
+void DirectSums::sparse(const S* x, const std::int32_t* at, Index samples, Index first, Index count,
+                        S* y) const {
+    const Index taps = static_cast<Index>(reversed_.size());
+    for (Index i = first; i < first + count; ++i) {
+        double sum = 0;
+        for (Index s = 0; s < samples; ++s)
+            if (const Index j = at[s] - i; j >= 0 && j < taps)
+                sum += reversed_[j] * static_cast<double>(x[at[s]]);
+        y[i] = static_cast<S>(sum);
+    }
 }
 
 template class Guard<float>;
 template class Guard<double>;
+template void magnitudes(const float*, Index, float*);
+template void magnitudes(const double*, Index, double*);
+template float lowered(float*, Index, float, float);
+template double lowered(double*, Index, double, double);
+template void DirectSums::run(const float*, Index, float*) const;
+template void DirectSums::run(const double*, Index, double*) const;
+template void DirectSums::sparse(const float*, const std::int32_t*, Index, Index, Index, float*) const;
+template void DirectSums::sparse(const double*, const std::int32_t*, Index, Index, Index, double*) const;
 
 }  // namespace convoy::conv1d
 #endif

@@ -2,12 +2,13 @@
 //
 // The promise for output i is |error| <= 4 u (2 + sqrt(M)) S_i with S_i = sum_k |h_k| |x_(i+M-1-k)|. An FFT's
 // rounding errors are in proportion to the whole block, so they are small enough where S_i is large enough.
-// S_i itself costs as much as the filter; the guard takes a few runs of 2^q neighbouring taps and, of each,
-// the smallest magnitude t:
+// S_i itself costs as much as the filter; the guard bounds it from the sum A and the largest magnitude B of
+// each segment of Q samples. Where a segment meets the taps h, for any weight w,
 //
-//   S_i >= sum over runs of t * (|x_j| + ... + |x_(j + 2^q - 1)|),
+//   sum |h| |x| >= w A - sum (w - |h|)^+ B >= w (A - slack B)    if sum (1 - |h| / w)^+ <= slack,
 //
-// where the sums of 2^q neighbours take q additions a sample. The runs are chosen once a filter.
+// whichever samples meet whichever taps. One slack is chosen for the filter and for each distance between
+// outputs and segment the largest weight that it allows.
 #pragma once
 
 #include <vector>
@@ -29,16 +30,13 @@ class Guard {
   public:
     explicit Guard(const std::vector<double>& taps);
 
-    /// Values past the samples that `bounds` must have room for.
-    static constexpr Index slack = 64;
+    /// Outputs that have a bound in common, Q.
+    Index group() const { return group_; }
+    /// Room that bounds for so many outputs need.
+    Index room(Index outputs) const;
 
-    /// Looks at x[0 .. outputs + M - 2]; bounds[i] <= S_i for i < outputs comes out in `bounds` (room for
-    /// outputs + M - 1 + slack).
+    /// Looks at x[0 .. outputs + M - 2]; bounds[j] <= S_i for each output i of group j comes out in `bounds`.
     Level<T> look(const T* x, Index outputs, T* bounds) const;
-
-    /// y[i] = sum_k taps[k] x[i + M-1 - k] for i < count, by direct sums in double: as runs of about
-    /// 2 sqrt(M) taps, so that no order of signs and sizes breaks the promise.
-    void direct(const T* x, Index count, T* y) const;
 
     /// sqrt(sum h^2).
     double norm() const { return norm_; }
@@ -46,14 +44,38 @@ class Guard {
   private:
     Index taps_;
     double norm_;
-    int doublings_ = 0;  // q
-    std::vector<Index> offsets_;
-    std::vector<T> weights_;
-    std::vector<double> reversed_;  // taps, oldest sample first
-    Index run_;
+    Index group_;
+    T slack_ = 0;
+    std::vector<T> weights_;  // of segments 1, 2, ... past the one in which the group of outputs begins
 };
 
-extern template class Guard<float>;
-extern template class Guard<double>;
+/// y = |x|.
+template <class T>
+void magnitudes(const T* x, Index count, T* y);
+
+/// x becomes x * by - less; returns the smallest.
+template <class T>
+T lowered(T* x, Index count, T by, T less);
+
+/// Direct sums in double.
+class DirectSums {
+  public:
+    explicit DirectSums(const std::vector<double>& taps);
+
+    /// y[i] = sum_k taps[k] x[i + M-1 - k] for i < count, as sums of runs of about 2 sqrt(M) taps, so that no
+    /// order of signs and sizes breaks the promise.
+    template <class S>
+    void run(const S* x, Index count, S* y) const;
+
+    /// The same from those samples x[at[0]], x[at[1]], ... only that are not zero.
+    template <class S>
+    void sparse(const S* x, const std::int32_t* at, Index samples, Index first, Index count, S* y) const;
+    /// The most samples for which sparse() keeps the promise.
+    Index sparse_at_most() const { return run_; }
+
+  private:
+    std::vector<double> reversed_;  // oldest sample first
+    Index run_;
+};
 
 }  // namespace convoy::conv1d

@@ -95,20 +95,25 @@ std::vector<double> pair_spectrum(const std::vector<double>& taps, Index n, Inde
 }
 
 template <class T>
-PairConvolver<T>::PairConvolver(Index n, const std::vector<double>& spectrum)
-    : lane_(n / rows), turns_(outer_turns<T>(n)), spectrum_(buffer_of<T>(2 * n)) {
-    const Index m = n / rows;
-    for (Index i = 0; i < 2 * n; ++i)
-        data<T>(spectrum_)[place(i / 2 / m, i / 2 % m, i % 2, m, lane_.lanes())] =
+PairConvolver<T>::PairConvolver(Index n) : lane_(n / rows), turns_(outer_turns<T>(n)) {}
+
+template <class T>
+device::Buffer PairConvolver<T>::load(const std::vector<double>& spectrum) const {
+    const Index m = lane_.size();
+    device::Buffer taps = buffer_of<T>(2 * size());
+    for (Index i = 0; i < 2 * size(); ++i)
+        data<T>(taps)[place(i / 2 / m, i / 2 % m, i % 2, m, lane_.lanes())] =
             static_cast<T>(spectrum[static_cast<std::size_t>(i)]);
+    return taps;
 }
 
 template <class T>
 template <class S>
-Size<T> PairConvolver<T>::run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scratch) const {
+Size<T> PairConvolver<T>::run(const device::Buffer& taps, const S* a, const S* b, S* ya, S* yb, Index keep,
+                              T* scratch) const {
     const auto call = [&](auto* convolve) {
-        return convolve(a, b, ya, yb, keep, lane_.size(), data<T>(turns_), lane_.twiddles(),
-                        data<T>(spectrum_), scratch);
+        return convolve(a, b, ya, yb, keep, lane_.size(), data<T>(turns_), lane_.twiddles(), data<T>(taps),
+                        scratch);
     };
     if constexpr (std::is_same_v<T, float>)
         return call(HWY_DYNAMIC_DISPATCH(pair_float));
@@ -120,12 +125,12 @@ Size<T> PairConvolver<T>::run(const S* a, const S* b, S* ya, S* yb, Index keep, 
 
 template class PairConvolver<float>;
 template class PairConvolver<double>;
-template Size<float> PairConvolver<float>::run(const float*, const float*, float*, float*, Index,
-                                               float*) const;
-template Size<double> PairConvolver<double>::run(const float*, const float*, float*, float*, Index,
-                                                 double*) const;
-template Size<double> PairConvolver<double>::run(const double*, const double*, double*, double*, Index,
-                                                 double*) const;
+template Size<float> PairConvolver<float>::run(const device::Buffer&, const float*, const float*, float*,
+                                               float*, Index, float*) const;
+template Size<double> PairConvolver<double>::run(const device::Buffer&, const float*, const float*, float*,
+                                                 float*, Index, double*) const;
+template Size<double> PairConvolver<double>::run(const device::Buffer&, const double*, const double*, double*,
+                                                 double*, Index, double*) const;
 
 }  // namespace convoy::fft
 #endif

@@ -37,21 +37,24 @@ class PairConvolver {
   public:
     static constexpr Index least = 256;
 
-    PairConvolver(Index n, const std::vector<double>& spectrum);
+    explicit PairConvolver(Index n);
 
     Index size() const { return lane_.size() * rows; }
     /// Values of T that a call needs as scratch, aligned to 64 bytes.
     Index scratch() const { return 2 * size(); }
 
-    /// ya[i] = sum_k taps[k] a[(i + advance - k) mod n] for i < keep, and yb likewise from b. Returns the
-    /// size of all n results of both, kept or not.
+    /// The taps' pair_spectrum() in the order of this CPU's lanes.
+    device::Buffer load(const std::vector<double>& spectrum) const;
+
+    /// ya[i] = sum_k taps[k] a[(i + advance - k) mod n] for i < keep, and yb likewise from b, for loaded
+    /// taps. Returns the size of all n results of both, kept or not.
     template <class S>
-    Size<T> run(const S* a, const S* b, S* ya, S* yb, Index keep, T* scratch) const;
+    Size<T> run(const device::Buffer& taps, const S* a, const S* b, S* ya, S* yb, Index keep,
+                T* scratch) const;
 
   private:
     LaneFft<T> lane_;
-    device::Buffer turns_;     // outer twiddles, by 16 columns: [row 1 .. 15][part][column]
-    device::Buffer spectrum_;  // of the taps, in the order of the lanes
+    device::Buffer turns_;  // outer twiddles, by 16 columns: [row 1 .. 15][part][column]
 };
 
 }  // namespace convoy::fft
