@@ -167,6 +167,8 @@ class FftRows : public RowKernel<S> {
             if (!fast_ || !(pair.level.peak > 1e-15F) || !std::isfinite(pair.level.energy)) return false;
             double least = error<float>(pair, {0, 0}) / allowed_;  // at the least, from the samples alone
             if (bounds.least < least) {
+                // Segments tell within a factor of 16 or so: below that, an exact bound would not help.
+                if (!few(pair, bounds, least / 16)) return false;
                 tighten(*fast_, pair, bounds);
                 if (!few(pair, bounds, least)) return false;
             }
@@ -221,7 +223,7 @@ class FftRows : public RowKernel<S> {
         magnitudes(pair.x, samples(), x);
         const double off = error<T>(pair, transform(in, in.magnitudes, x, size, pair.scratch));
         const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
-        bounds = {size, 1, lowered(size, pair.outputs, by, less)};
+        bounds = {size, 1, lowered(size, pair.outputs, by, less, pair.scratch, guard_.group())};
     }
 
     /// All parts of the taps. Their circular results add up: so do, at most, their sizes.

@@ -54,7 +54,7 @@ HWY_INLINE hn::Vec<D> segments(D d, const T* HWY_RESTRICT x, Index length, hn::V
 
 template <class D, class T>
 void look_as(D d, const T* x, Index count, Index groups, Index length, T slack, const T* weights,
-             Index distances, T* p, Level<T>& level) {
+             Index nearest, Index distances, T* p, Level<T>& level) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
     Seen<D> seen{hn::Zero(d), hn::Zero(d)};
     Index i = 0, j = 0;
@@ -67,17 +67,17 @@ void look_as(D d, const T* x, Index count, Index groups, Index length, T slack, 
         std::fill(rest + n, rest + lanes * length, T(0));
         hn::StoreU(segments(d, rest, length, hn::Set(d, slack), seen), d, p + j);
     }
-    for (const Index end = groups + distances + 2 * lanes; j < end; ++j)
+    for (const Index end = groups + nearest + distances + 2 * lanes; j < end; ++j)
         p[j] = 0;
     auto least = hn::Set(d, std::numeric_limits<T>::max());
     for (Index g = 0; g < groups; g += lanes) {
         auto a = hn::Zero(d), b = hn::Zero(d);
         Index s = 0;
         for (; s + 2 <= distances; s += 2) {
-            a = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, p + g + s + 1), a);
-            b = hn::MulAdd(hn::Set(d, weights[s + 1]), hn::LoadU(d, p + g + s + 2), b);
+            a = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, p + g + nearest + s), a);
+            b = hn::MulAdd(hn::Set(d, weights[s + 1]), hn::LoadU(d, p + g + nearest + s + 1), b);
         }
-        if (s < distances) a = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, p + g + s + 1), a);
+        if (s < distances) a = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, p + g + nearest + s), a);
         a = hn::Add(a, b);
         if (g + lanes <= groups) {
             least = hn::Min(least, a);
@@ -97,20 +97,21 @@ void look_as(D d, const T* x, Index count, Index groups, Index length, T slack, 
 
 /// Segments of 8 need registers of at most 8.
 template <class T>
-void look_any(const T* x, Index count, Index groups, Index length, T slack, const T* weights, Index distances,
-              T* p, Level<T>& level) {
+void look_any(const T* x, Index count, Index groups, Index length, T slack, const T* weights, Index nearest,
+              Index distances, T* p, Level<T>& level) {
     if (length == 8)
-        look_as(hn::CappedTag<T, 8>(), x, count, groups, length, slack, weights, distances, p, level);
+        look_as(hn::CappedTag<T, 8>(), x, count, groups, length, slack, weights, nearest, distances, p,
+                level);
     else
-        look_as(hn::ScalableTag<T>(), x, count, groups, length, slack, weights, distances, p, level);
+        look_as(hn::ScalableTag<T>(), x, count, groups, length, slack, weights, nearest, distances, p, level);
 }
 void look_float(const float* x, Index count, Index groups, Index length, float slack, const float* weights,
-                Index distances, float* p, Level<float>& level) {
-    look_any(x, count, groups, length, slack, weights, distances, p, level);
+                Index nearest, Index distances, float* p, Level<float>& level) {
+    look_any(x, count, groups, length, slack, weights, nearest, distances, p, level);
 }
 void look_double(const double* x, Index count, Index groups, Index length, double slack,
-                 const double* weights, Index distances, double* p, Level<double>& level) {
-    look_any(x, count, groups, length, slack, weights, distances, p, level);
+                 const double* weights, Index nearest, Index distances, double* p, Level<double>& level) {
+    look_any(x, count, groups, length, slack, weights, nearest, distances, p, level);
 }
 
 template <class T>
@@ -131,26 +132,31 @@ void magnitudes_double(const double* x, Index count, double* y) {
 }
 
 template <class T>
-T lowered_as(T* x, Index count, T by, T less) {
+T lowered_as(T* x, Index count, T by, T less, const T* floor, Index group) {
     const hn::ScalableTag<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    auto least = hn::Set(d, std::numeric_limits<T>::max());
-    Index i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        const auto v = hn::MulSub(hn::LoadU(d, x + i), hn::Set(d, by), hn::Set(d, less));
-        least = hn::Min(least, v);
-        hn::StoreU(v, d, x + i);
+    T low = std::numeric_limits<T>::max();
+    for (Index first = 0; first < count; first += group, ++floor) {
+        const Index end = HWY_MIN(count, first + group);
+        auto least = hn::Set(d, low);
+        Index i = first;
+        for (; i + lanes <= end; i += lanes) {
+            const auto v = hn::MulSub(hn::LoadU(d, x + i), hn::Set(d, by), hn::Set(d, less));
+            const auto w = hn::Max(v, hn::Set(d, *floor));
+            least = hn::Min(least, w);
+            hn::StoreU(w, d, x + i);
+        }
+        low = hn::GetLane(hn::MinOfLanes(d, least));
+        for (; i < end; ++i)
+            low = std::min(low, x[i] = std::max(x[i] * by - less, *floor));
     }
-    T low = hn::GetLane(hn::MinOfLanes(d, least));
-    for (; i < count; ++i)
-        low = std::min(low, x[i] = x[i] * by - less);
     return low;
 }
-float lowered_float(float* x, Index count, float by, float less) {
-    return lowered_as(x, count, by, less);
+float lowered_float(float* x, Index count, float by, float less, const float* floor, Index group) {
+    return lowered_as(x, count, by, less, floor, group);
 }
-double lowered_double(double* x, Index count, double by, double less) {
-    return lowered_as(x, count, by, less);
+double lowered_double(double* x, Index count, double by, double less, const double* floor, Index group) {
+    return lowered_as(x, count, by, less, floor, group);
 }
 
 template <class D, class S>
@@ -247,9 +253,25 @@ double weight_of(const std::vector<double>& by_offset, Index length, Index dista
 /// Segments that grow with the filter keep the work on them small.
 Index group_for(Index taps) {
     Index group = taps < 64 ? 8 : 16;
-    while (taps > 2 * group * group && group < 256)
+    while (taps > 4 * group * group && group < 128)
         group *= 2;
     return group;
+}
+
+/// The `most` neighbouring weights of the largest sum begin here.
+template <class T>
+std::size_t heaviest(const std::vector<T>& weights, std::size_t most) {
+    double sum = 0, largest = -1;
+    std::size_t best = 0;
+    for (std::size_t end = 1; end <= weights.size(); ++end) {
+        sum += static_cast<double>(weights[end - 1]);
+        if (end > most) sum -= static_cast<double>(weights[end - 1 - most]);
+        if (end >= most && sum > largest) {
+            largest = sum;
+            best = end - most;
+        }
+    }
+    return best;
 }
 
 }  // namespace
@@ -268,7 +290,7 @@ Guard<T>::Guard(const std::vector<double>& taps)
     // deviations.
     const double length = static_cast<double>(group_), top = std::sqrt(2 * std::log(length));
     double best = -1;
-    for (double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3}) {
+    for (double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.24}) {
         const double slack = share * length;
         std::vector<T> weights;
         double sum = 0;
@@ -277,24 +299,30 @@ Guard<T>::Guard(const std::vector<double>& taps)
             sum += w;
             weights.push_back(static_cast<T>(w * 0.9999));  // for roundings in look()
         }
-        const double score = sum * (0.8 * length - slack * top);
+        const double score = sum * (0.8 * length - 1.3 * slack * top);
         if (score <= best) continue;
         best = score;
         slack_ = static_cast<T>(slack * 1.0001);
         weights_ = weights;
     }
+    constexpr std::size_t most = 1024;
+    if (weights_.size() > most) {
+        const std::size_t first = heaviest(weights_, most);
+        first_ += static_cast<Index>(first);
+        weights_ = std::vector<T>(&weights_[first], &weights_[first] + most);
+    }
 }
 
 template <class T>
 Index Guard<T>::room(Index outputs) const {
-    return (outputs + taps_) / group_ + static_cast<Index>(weights_.size()) + 64;
+    return (outputs + taps_) / group_ + first_ + static_cast<Index>(weights_.size()) + 64;
 }
 
 template <class T>
 Level<T> Guard<T>::look(const T* x, Index outputs, T* bounds) const {
     Level<T> level{};
     const auto call = [&](auto* f) {
-        f(x, outputs + taps_ - 1, (outputs + group_ - 1) / group_, group_, slack_, weights_.data(),
+        f(x, outputs + taps_ - 1, (outputs + group_ - 1) / group_, group_, slack_, weights_.data(), first_,
           static_cast<Index>(weights_.size()), bounds, level);
     };
     if constexpr (std::is_same_v<T, float>)
@@ -313,11 +341,11 @@ void magnitudes(const T* x, Index count, T* y) {
 }
 
 template <class T>
-T lowered(T* x, Index count, T by, T less) {
+T lowered(T* x, Index count, T by, T less, const T* floor, Index group) {
     if constexpr (std::is_same_v<T, float>)
-        return HWY_DYNAMIC_DISPATCH(lowered_float)(x, count, by, less);
+        return HWY_DYNAMIC_DISPATCH(lowered_float)(x, count, by, less, floor, group);
     else
-        return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less);
+        return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less, floor, group);
 }
 
 DirectSums::DirectSums(const std::vector<double>& taps)
@@ -350,8 +378,8 @@ template class Guard<float>;
 template class Guard<double>;
 template void magnitudes(const float*, Index, float*);
 template void magnitudes(const double*, Index, double*);
-template float lowered(float*, Index, float, float);
-template double lowered(double*, Index, double, double);
+template float lowered(float*, Index, float, float, const float*, Index);
+template double lowered(double*, Index, double, double, const double*, Index);
 template void DirectSums::run(const float*, Index, float*) const;
 template void DirectSums::run(const double*, Index, double*) const;
 template void DirectSums::sparse(const float*, const std::int32_t*, Index, Index, Index, float*) const;

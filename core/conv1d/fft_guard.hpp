@@ -46,16 +46,18 @@ class Guard {
     double norm_;
     Index group_;
     T slack_ = 0;
-    std::vector<T> weights_;  // of segments 1, 2, ... past the one in which the group of outputs begins
+    // Of segments first, first + 1, ... past the one in which the group of outputs begins.
+    Index first_ = 1;
+    std::vector<T> weights_;
 };
 
 /// y = |x|.
 template <class T>
 void magnitudes(const T* x, Index count, T* y);
 
-/// x becomes x * by - less; returns the smallest.
+/// x[i] becomes the larger of x[i] * by - less and floor[i / group]; returns the smallest.
 template <class T>
-T lowered(T* x, Index count, T by, T less);
+T lowered(T* x, Index count, T by, T less, const T* floor, Index group);
 
 /// Direct sums in double.
 class DirectSums {

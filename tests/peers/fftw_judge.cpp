@@ -1,8 +1,9 @@
-// How fast the fft strategy is beside overlap-save on FFTW, one thread each, in one run: FFTW with its own best block
-// length, planar batches (blocks read where they overlap in the signal, no copies) and interleaved ones, FFTW_PATIENT.
-// Built only where FFTW is installed; nothing of it is part of convoy.
+// How fast the fft strategy is beside overlap-save on FFTW, one thread each, in one run: FFTW with its own
+// best block length, planar batches (blocks read where they overlap in the signal, no copies) and interleaved
+// ones, FFTW_PATIENT. Built only where FFTW is installed; nothing of it is part of convoy.
 //
-//   fftw_judge [taps ...]       a line for each number of taps; exit status 1 where FFTW is faster or answers differ
+//   fftw_judge [taps ...]       a line for each number of taps; exit status 1 where FFTW is faster or answers
+//   differ
 #include <fftw3.h>
 #include <tbb/global_control.h>
 #include <time.h>
@@ -48,27 +49,34 @@ struct Free {
 };
 template <class T>
 std::unique_ptr<T[], Free> allocate(Index count) {
-    return std::unique_ptr<T[], Free>(static_cast<T*>(fftwf_malloc(sizeof(T) * static_cast<std::size_t>(count))));
+    return std::unique_ptr<T[], Free>(
+        static_cast<T*>(fftwf_malloc(sizeof(T) * static_cast<std::size_t>(count))));
 }
 
 /// Overlap-save with blocks of n, `batch` at a time.
 class FftwFilter {
   public:
     FftwFilter(const std::vector<float>& taps, Index n, int batch, bool interleaved)
-        : n_(n), keep_(n - static_cast<Index>(taps.size()) + 1), batch_(batch), interleaved_(interleaved),
-          in_(allocate<float>(n * batch + keep_ * batch)), out_(allocate<float>(n * batch)),
-          spectrum_(allocate<fftwf_complex>((n / 2 + 1) * batch)), h_(allocate<fftwf_complex>(n / 2 + 1)) {
+        : n_(n),
+          keep_(n - static_cast<Index>(taps.size()) + 1),
+          batch_(batch),
+          interleaved_(interleaved),
+          in_(allocate<float>(n * batch + keep_ * batch)),
+          out_(allocate<float>(n * batch)),
+          spectrum_(allocate<fftwf_complex>((n / 2 + 1) * batch)),
+          h_(allocate<fftwf_complex>(n / 2 + 1)) {
         const int length = static_cast<int>(n), half = length / 2 + 1;
         const int stride = interleaved ? batch : 1, in_distance = interleaved ? 1 : static_cast<int>(keep_);
         fftwf_set_timelimit(4);
-        forward_ = fftwf_plan_many_dft_r2c(1, &length, batch, in_.get(), nullptr, stride, in_distance, spectrum_.get(),
-                                           nullptr, stride, interleaved ? 1 : half,
+        forward_ = fftwf_plan_many_dft_r2c(1, &length, batch, in_.get(), nullptr, stride, in_distance,
+                                           spectrum_.get(), nullptr, stride, interleaved ? 1 : half,
                                            FFTW_PATIENT | FFTW_PRESERVE_INPUT | FFTW_UNALIGNED);
-        backward_ = fftwf_plan_many_dft_c2r(1, &length, batch, spectrum_.get(), nullptr, stride, interleaved ? 1 : half,
-                                            out_.get(), nullptr, stride, interleaved ? 1 : length,
-                                            FFTW_PATIENT | FFTW_DESTROY_INPUT);
+        backward_ = fftwf_plan_many_dft_c2r(1, &length, batch, spectrum_.get(), nullptr, stride,
+                                            interleaved ? 1 : half, out_.get(), nullptr, stride,
+                                            interleaved ? 1 : length, FFTW_PATIENT | FFTW_DESTROY_INPUT);
         std::fill_n(in_.get(), n, 0.0F);
-        for (std::size_t k = 0; k < taps.size(); ++k) in_[static_cast<Index>(k)] = taps[k] / static_cast<float>(n);
+        for (std::size_t k = 0; k < taps.size(); ++k)
+            in_[static_cast<Index>(k)] = taps[k] / static_cast<float>(n);
         const fftwf_plan once = fftwf_plan_dft_r2c_1d(length, in_.get(), h_.get(), FFTW_ESTIMATE);
         fftwf_execute(once);
         fftwf_destroy_plan(once);
@@ -85,7 +93,8 @@ class FftwFilter {
         for (Index at = 0; at < outputs; at += keep_ * batch_) {
             if (interleaved_) {
                 for (Index i = 0; i < n_; ++i)
-                    for (Index b = 0; b < batch_; ++b) in_[i * batch_ + b] = x[at + b * keep_ + i];
+                    for (Index b = 0; b < batch_; ++b)
+                        in_[i * batch_ + b] = x[at + b * keep_ + i];
                 fftwf_execute(forward_);
             } else {
                 fftwf_execute_dft_r2c(forward_, x + at, spectrum_.get());
@@ -96,7 +105,8 @@ class FftwFilter {
                 const Index first = at + b * keep_, count = std::min(keep_, outputs - first);
                 if (count <= 0) break;
                 if (interleaved_)
-                    for (Index i = 0; i < count; ++i) y[first + i] = out_[(n_ - keep_ + i) * batch_ + b];
+                    for (Index i = 0; i < count; ++i)
+                        y[first + i] = out_[(n_ - keep_ + i) * batch_ + b];
                 else
                     std::copy_n(out_.get() + b * n_ + n_ - keep_, count, y + first);
             }
@@ -113,10 +123,12 @@ class FftwFilter {
         };
         if (interleaved_)
             for (Index k = 0; k < half; ++k)
-                for (Index b = 0; b < batch_; ++b) times(spectrum_[k * batch_ + b], h_[k]);
+                for (Index b = 0; b < batch_; ++b)
+                    times(spectrum_[k * batch_ + b], h_[k]);
         else
             for (Index b = 0; b < batch_; ++b)
-                for (Index k = 0; k < half; ++k) times(spectrum_[b * half + k], h_[k]);
+                for (Index k = 0; k < half; ++k)
+                    times(spectrum_[b * half + k], h_[k]);
     }
 
     Index n_, keep_, batch_;
@@ -143,7 +155,8 @@ bool judge(Index taps) {
     const conv1d::Problem p = lowpass(taps);
     const Index outputs = p.outputs();
     const std::vector<float> h(p.taps.begin(), p.taps.end());
-    std::vector<float> x(static_cast<std::size_t>(3 * samples)), ours(static_cast<std::size_t>(outputs)), theirs = ours;
+    std::vector<float> x(static_cast<std::size_t>(3 * samples)), ours(static_cast<std::size_t>(outputs)),
+        theirs = ours;
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     std::generate_n(x.begin(), samples, [&] { return normal(random); });
@@ -152,7 +165,8 @@ bool judge(Index taps) {
     const std::unique_ptr<Stage> stage = conv1d::plan(p, conv1d::catalog().at("fft"), cpu);
     device::Stream stream;
     const Window in{reinterpret_cast<std::byte*>(x.data()), SampleType::float32, {0, samples}, 1, 1, samples};
-    const Window out{reinterpret_cast<std::byte*>(ours.data()), SampleType::float32, {0, outputs}, 1, 1, outputs};
+    const Window out{
+        reinterpret_cast<std::byte*>(ours.data()), SampleType::float32, {0, outputs}, 1, 1, outputs};
     const double mine = median_seconds([&] { stage->run(in, out, Lanes{}, stream); });
 
     double best = 1e9;
@@ -160,7 +174,8 @@ bool judge(Index taps) {
     int best_batch = 0;
     bool best_interleaved = false;
     Index length = 128;
-    while (length < 2 * taps) length *= 2;
+    while (length < 2 * taps)
+        length *= 2;
     for (int more = 0; more < 4 && length <= samples / 2; ++more, length *= 2)
         for (const int batch : {1, 8, 32})
             for (const bool interleaved : {false, true}) {
@@ -179,10 +194,14 @@ bool judge(Index taps) {
         largest = std::max<double>(largest, std::abs(ours[i]));
     }
     const double rate = static_cast<double>(outputs) / 1e6;
-    std::printf("%6ld taps: fft %7.1f Ms/s, FFTW %7.1f Ms/s (blocks of %ld, %d %s): %.2f times as fast, difference %.1e\n",
-                static_cast<long>(taps), rate / mine, rate / best, static_cast<long>(best_length), best_batch,
-                best_batch == 1 ? "at a time" : best_interleaved ? "interleaved" : "planar", best / mine,
-                differ / largest);
+    std::printf(
+        "%6ld taps: fft %7.1f Ms/s, FFTW %7.1f Ms/s (blocks of %ld, %d %s): %.2f times as fast, difference "
+        "%.1e\n",
+        static_cast<long>(taps), rate / mine, rate / best, static_cast<long>(best_length), best_batch,
+        best_batch == 1    ? "at a time"
+        : best_interleaved ? "interleaved"
+                           : "planar",
+        best / mine, differ / largest);
     std::fflush(stdout);
     return best >= mine && differ < 1e-5 * largest;
 }
@@ -192,9 +211,11 @@ bool judge(Index taps) {
 int main(int argc, char** argv) {
     const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
     std::vector<Index> taps;
-    for (int i = 1; i < argc; ++i) taps.push_back(std::atol(argv[i]));
+    for (int i = 1; i < argc; ++i)
+        taps.push_back(std::atol(argv[i]));
     if (taps.empty()) taps = {31, 63, 101, 255, 511, 1001, 2047, 4095, 10001, 16383, 65535};
     bool good = true;
-    for (const Index m : taps) good = judge(m) && good;
+    for (const Index m : taps)
+        good = judge(m) && good;
     return good ? 0 : 1;
 }
