@@ -11,6 +11,7 @@
 #include "core/spectrum/average.hpp"
 #include "core/spectrum/frames_cpu.hpp"
 #include "core/spectrum/samples_cpu.hpp"
+#include "core/spectrum/stage.hpp"
 
 namespace convoy::spectrum {
 
@@ -20,9 +21,10 @@ constexpr Index most_channels = 16;      // of a tile of interleaved samples: a 
 constexpr Index tile_samples = 1 << 17;  // about what a tile reads
 
 template <class T>
-class CpuStage : public Stage {
+class CpuStage : public SpectrogramStage {
   public:
-    explicit CpuStage(const Problem& p) : p_(p), samples_(p_), spectra_(p_) {
+    explicit CpuStage(const Problem& p)
+        : SpectrogramStage(p), p_(problem()), samples_(p_), spectra_(p_) {
         const Index lanes = spectra_.lanes(), length = p_.window_length();
         rows_ =
             p_.shape.inner / parts() > 1 ? std::min(most_channels / parts(), p_.shape.inner / parts()) : 1;
@@ -34,26 +36,6 @@ class CpuStage : public Stage {
         for (std::size_t t = 0; t < threads; ++t)
             workers_.emplace_back(*this);
     }
-
-    Shape shape() const override { return {p_.channels() * p_.bins(), p_.outputs(), p_.parts()}; }
-    SampleType type() const override { return SampleTypeOf<T>::value; }
-
-    Span needed(Span out) const override {
-        if (out.count == 0) return {0, 0};
-        const Span used = samples_of(p_.transforms_of(out));
-        return folded(used.first, used.end(), p_.shape.frames, p_.padding);
-    }
-    Index needed_at_most(Index count) const override {
-        const Index transforms = count * (p_.average ? p_.average->frames : 1);
-        // One more than the window's own: `odd` padding also uses the end sample.
-        return std::min(p_.shape.frames, (transforms - 1) * p_.hop + p_.window_length() + 1);
-    }
-    Lanes lanes(Lanes in) const override {
-        const Index inner = p_.shape.inner / parts(), bins = p_.bins();
-        const Index first = in.outer_first * inner + in.inner_first / parts();
-        return {first * bins, in.count() / parts() * bins, 0, p_.parts()};
-    }
-    bool splittable() const override { return p_.shape.outer == 1 || p_.shape.inner == parts(); }
 
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
         const Index inner = in.inner / parts(), groups = (inner + rows_ - 1) / rows_;
@@ -103,13 +85,8 @@ class CpuStage : public Stage {
         std::vector<Averager<T>> averages;  // by channel
     };
 
-    Index parts() const { return p_.complex ? 2 : 1; }
+    Index parts() const { return input_parts(); }
     Index row_step() const { return width_ + line; }  // rows do not share the same cache sets
-
-    /// Extended samples that transforms use.
-    Span samples_of(Span transforms) const {
-        return {p_.start(transforms.first), (transforms.count - 1) * p_.hop + p_.window_length()};
-    }
 
     void compute(const Piece& piece, const Window& in, const Window& out, const Lanes& lanes, Worker& w) {
         const Span all = p_.transforms_of(piece.columns);
@@ -181,7 +158,7 @@ class CpuStage : public Stage {
         }
     }
 
-    Problem p_;
+    const Problem& p_;
     ExtendedSamples<T> samples_;
     FrameSpectra<T> spectra_;
     Index rows_ = 1;   // channels of a tile

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
+#include "core/spectrum/stage.hpp"
 
 namespace convoy::spectrum {
 
@@ -72,6 +73,24 @@ void check(const Problem& p) {
                               " samples is shorter than one frame of " +
                               to_text(p.centered ? p.nfft : length) + " samples",
                           "choose a smaller --nfft, or --center");
+}
+
+Span SpectrogramStage::needed(Span out) const {
+    if (out.count == 0) return {0, 0};
+    const Span used = samples_of(p_.transforms_of(out));
+    return folded(used.first, used.end(), p_.shape.frames, p_.padding);
+}
+
+Index SpectrogramStage::needed_at_most(Index count) const {
+    const Index transforms = count * (p_.average ? p_.average->frames : 1);
+    // One more than the window's own: `odd` padding also uses the end sample.
+    return std::min(p_.shape.frames, (transforms - 1) * p_.hop + p_.window_length() + 1);
+}
+
+Lanes SpectrogramStage::lanes(Lanes in) const {
+    const Index inner = p_.shape.inner / input_parts(), bins = p_.bins();
+    const Index first = in.outer_first * inner + in.inner_first / input_parts();
+    return {first * bins, in.count() / input_parts() * bins, 0, p_.parts()};
 }
 
 std::unique_ptr<Stage> plan(const Problem& problem, const device::Device& device) {
