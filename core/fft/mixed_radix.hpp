@@ -30,6 +30,8 @@ class MixedRadix {
         std::vector<T> roots;     // of 1, [radix] pairs: for large primes
     };
 
+    const std::vector<Pass>& passes() const { return passes_; }
+
   private:
     Index length_;
     std::vector<Pass> passes_;

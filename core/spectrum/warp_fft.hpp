@@ -9,6 +9,12 @@
 
 #include "core/base/padding.hpp"
 
+#ifdef __CUDA_ARCH__  // loops over registers have to be straight code there
+#define CONVOY_UNROLL _Pragma("unroll")
+#else
+#define CONVOY_UNROLL
+#endif
+
 namespace convoy::spectrum::gpu {
 
 template <class T>
@@ -60,13 +66,9 @@ CONVOY_HD constexpr int reversed(int k, int size) {
 /// Transforms Size (at most 32) numbers in place; bin k is left at reversed(k, Size).
 template <int Size, class T>
 CONVOY_HD constexpr void transform_registers(Complex<T> (&a)[Size]) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+    CONVOY_UNROLL
     for (int half = Size / 2; half >= 1; half /= 2) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+        CONVOY_UNROLL
         for (int i = 0; i < Size; ++i) {
             if ((i & half) != 0) continue;
             const Complex<T> difference = a[i] - a[i + half];
@@ -90,22 +92,16 @@ struct WarpFft {
     CONVOY_HD static void inner(Complex<T> (&a)[points], int lane, const Complex<T>* twiddles,
                                 Complex<T>* to) {
         transform_registers(a);
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+        CONVOY_UNROLL
         for (int p = 0; p < points; ++p)
             to[p * (lanes + 1) + lane] = a[reversed(p, points)] * twiddles[p * lanes + lane];
     }
 
     /// Outer sums of the lane, once all lanes have written.
     CONVOY_HD static void outer(Complex<T> (&a)[sums][lanes], int lane, const Complex<T>* from) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+        CONVOY_UNROLL
         for (int s = 0; s < sums; ++s) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+            CONVOY_UNROLL
             for (int l = 0; l < lanes; ++l)
                 a[s][l] = from[(lane + s * lanes) * (lanes + 1) + l];
             transform_registers(a[s]);
@@ -114,15 +110,11 @@ struct WarpFft {
 
     /// Writes them in natural order, once all lanes have read.
     CONVOY_HD static void natural(const Complex<T> (&a)[sums][lanes], int lane, Complex<T>* to) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
+        CONVOY_UNROLL
         for (int s = 0; s < sums; ++s)
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-            for (int q = 0; q < lanes; ++q)
-                to[lane + s * lanes + points * q] = a[s][reversed(q, lanes)];
+            CONVOY_UNROLL
+        for (int q = 0; q < lanes; ++q)
+            to[lane + s * lanes + points * q] = a[s][reversed(q, lanes)];
     }
 };
 
