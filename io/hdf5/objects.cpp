@@ -74,7 +74,12 @@ std::string referenced(hid_t dataset, const hobj_ref_t& reference) {
 
 Object open_object(hid_t location, const std::string& path) {
     Lock lock;
-    return Object(H5Oopen(location, path.c_str(), H5P_DEFAULT));
+    Object object(H5Oopen(location, path.c_str(), H5P_DEFAULT));
+    if (object.valid()) return object;
+    // A dataset with external files that is open already opens once more with the same prefix only.
+    Plist access(H5Pcreate(H5P_DATASET_ACCESS));
+    H5Pset_efile_prefix(access, "${ORIGIN}");
+    return Object(H5Dopen2(location, path.c_str(), access));
 }
 
 Dataset open_dataset(hid_t location, const std::string& path, std::string_view where) {

@@ -1,6 +1,7 @@
 // Everything in an HDF5 output but its samples, made before the first of them.
 #include <algorithm>
 
+#include "io/hdf5/source.hpp"
 #include "io/hdf5/write.hpp"
 
 namespace convoy::io::h5 {
@@ -87,19 +88,16 @@ void add_provenance(hid_t file, const OutputSpec& spec) {
 
 /// An HDF5 source, opened once more for what travels.
 struct Origin {
-    File file, home;
-    Object signal;
+    Source source;
+    hid_t home, signal;
 };
 std::optional<Origin> origin_of(const OutputSpec& spec) {
     if (!spec.source) return std::nullopt;
     const Recording& r = spec.source->origin().recording();
     if (r.dataset.empty()) return std::nullopt;
-    Origin origin;
-    origin.file = open_file(r.path);
-    origin.signal = open_object(origin.file, r.dataset);
-    if (!origin.signal.valid()) throw failed(r.label(), "is no longer there");
-    origin.home = File(check(H5Iget_file_id(origin.signal), r.label(), "cannot be opened"));
-    return origin;
+    Source source = open_source(r.path, r.dataset);
+    const hid_t home = source.home.valid() ? source.home : source.file, signal = source.dataset;
+    return Origin{std::move(source), home, signal};
 }
 
 /// Attributes of the groups above the signal, for a result that does not stand in them: nearest first.
