@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "core/fft/simd.hpp"
@@ -258,6 +259,22 @@ Index group_for(Index taps) {
     return group;
 }
 
+/// Normal noise, nearly, and always the same: sums of twelve uniform numbers.
+template <class T>
+std::vector<T> noise_of(Index count) {
+    std::vector<T> noise;
+    std::uint64_t state = 1;
+    for (Index i = 0; i < count; ++i) {
+        double sum = -6;
+        for (int j = 0; j < 12; ++j) {
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            sum += static_cast<double>(state >> 40) * 0x1p-24;
+        }
+        noise.push_back(static_cast<T>(sum));
+    }
+    return noise;
+}
+
 /// The `most` neighbouring weights of the largest sum begin here.
 template <class T>
 std::size_t heaviest(const std::vector<T>& weights, std::size_t most) {
@@ -286,31 +303,35 @@ Guard<T>::Guard(const std::vector<double>& taps)
         h = std::abs(h);
     }
     norm_ = std::sqrt(squares);
-    // The best for normal noise, whose magnitudes average 0.8 with a largest of about sqrt(2 ln Q) standard
-    // deviations.
-    const double length = static_cast<double>(group_), top = std::sqrt(2 * std::log(length));
-    double best = -1;
-    for (double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.24}) {
-        const double slack = share * length;
-        std::vector<T> weights;
-        double sum = 0;
-        for (Index d = 1; (d + 1) * group_ <= taps_; ++d) {
-            const double w = weight_of(by_offset, group_, d, slack);
-            sum += w;
-            weights.push_back(static_cast<T>(w * 0.9999));  // for roundings in look()
-        }
-        const double score = sum * (0.8 * length - 1.3 * slack * top);
-        if (score <= best) continue;
-        best = score;
-        slack_ = static_cast<T>(slack * 1.0001);
-        weights_ = weights;
+    // The slack that bounds noise best.
+    const std::vector<T> noise = noise_of<T>(4096 + taps_);
+    Guard best = *this;
+    double most = -1;
+    for (double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3}) {
+        weigh(by_offset, share * static_cast<double>(group_));
+        std::vector<T> bounds(static_cast<std::size_t>(room(4096)));
+        const double least = look(noise.data(), 4096, bounds.data()).least;
+        const double mean =
+            std::accumulate(&bounds[0], &bounds[4096 / group_], 0.0) * static_cast<double>(group_) / 4096;
+        if (least + mean / 16 <= most) continue;
+        most = least + mean / 16;
+        best = *this;
     }
+    *this = best;
+}
+
+template <class T>
+void Guard<T>::weigh(const std::vector<double>& by_offset, double slack) {
+    slack_ = static_cast<T>(slack * 1.0001);  // and weights less, for roundings in look()
+    weights_.clear();
+    for (Index d = 1; (d + 1) * group_ <= taps_; ++d)
+        weights_.push_back(static_cast<T>(weight_of(by_offset, group_, d, slack) * 0.9999));
     constexpr std::size_t most = 1024;
-    if (weights_.size() > most) {
-        const std::size_t first = heaviest(weights_, most);
-        first_ += static_cast<Index>(first);
-        weights_ = std::vector<T>(&weights_[first], &weights_[first] + most);
-    }
+    first_ = 1;
+    if (weights_.size() <= most) return;
+    const std::size_t first = heaviest(weights_, most);
+    first_ += static_cast<Index>(first);
+    weights_ = std::vector<T>(&weights_[first], &weights_[first] + most);
 }
 
 template <class T>

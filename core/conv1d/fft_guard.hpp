@@ -42,6 +42,8 @@ class Guard {
     double norm() const { return norm_; }
 
   private:
+    void weigh(const std::vector<double>& by_offset, double slack);
+
     Index taps_;
     double norm_;
     Index group_;
