@@ -97,7 +97,7 @@ class CpuStage : public Stage {
     // What one thread works with: rows of samples and of outputs, and the kernel's scratch.
     struct Worker {
         std::vector<const T*> x;
-        std::vector<T*> x_rows, y_rows, y;
+        std::vector<T*> x_rows, y_rows, edge_rows, y;
         std::vector<LaneScale> scale;
         T* scratch = nullptr;
         device::Buffer memory;
@@ -106,7 +106,8 @@ class CpuStage : public Stage {
     void allocate(Index x_width, Index y_width) {
         // A line apart from one another, rows do not share the same cache sets.
         const Index x_step = x_width + line, y_step = y_width + line;
-        const Index samples = rows_ * (x_step + y_step) + kernel_->scratch(),
+        const Index edge_step = edges_apart() ? y_step : 0;
+        const Index samples = rows_ * (x_step + y_step + edge_step) + kernel_->scratch(),
                     bytes = samples * Index{sizeof(T)};
         const auto threads = static_cast<Index>(
             tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
@@ -118,6 +119,8 @@ class CpuStage : public Stage {
                 w.x_rows.push_back(at);
             for (Index r = 0; r < rows_; ++r, at += y_step)
                 w.y_rows.push_back(at);
+            for (Index r = 0; r < rows_; ++r, at += edge_step)
+                w.edge_rows.push_back(at);
             w.scratch = at;
             w.x.resize(w.x_rows.size());
             w.y.resize(w.x_rows.size());
@@ -127,31 +130,60 @@ class CpuStage : public Stage {
 
     Index input_of(Index output) const { return output * p_.decimate + p_.offset() - (m_ - 1); }
 
+    // Outputs of a block share its rounding. So that an output which uses no padding is the same whatever lies
+    // beyond the ends, it comes from a block with zeros there, and only those that use padding from one with it.
+    bool edges_apart() const { return kernel_->block() > 1 && p_.padding != Padding::zero; }
+
+    // The tile's outputs that use samples beyond the ends: all but [first, end) of them.
+    Span inside(const Tile& t) const {
+        const Index d = p_.decimate, before = m_ - 1 - p_.offset();
+        const Index first = before <= 0 ? 0 : (before + d - 1) / d;
+        const Index end = p_.shape.frames - p_.offset() <= 0 ? 0 : (p_.shape.frames - p_.offset() - 1) / d + 1;
+        const Index from = std::clamp(first - t.first, Index{0}, t.kept);
+        return {from, std::max<Index>(0, std::min(end - t.first, t.kept) - from)};
+    }
+
     void compute(const Tile& t, const Window& in, const Window& out, const Lanes& lanes, Worker& w) {
-        const Span x{input_of(t.first), (t.count - 1) * p_.decimate + m_};
-        const Span loaded{x.first, x.count + kernel_->slack()};
         const bool planar = in.inner == 1;
         for (Index r = 0; r < t.rows; ++r)
             w.scale[r] = planar ? scale_of(lanes, t.outer + r, 0) : scale_of(lanes, t.outer, t.lane + r);
-        const bool plain =
-            std::all_of(w.scale.begin(), w.scale.begin() + t.rows, [](auto& s) { return s.trivial(); });
-        // A block that goes beyond reach() goes beyond the signal too, and is not all in the window.
-        if (planar && in.type == type() && plain && in.span.contains(loaded)) {
-            for (Index r = 0; r < t.rows; ++r)
-                w.x[r] = in.at<T>(t.outer + r, x.first);
-        } else {
-            gather(t, x, in, w);
-        }
-        const bool in_place = planar && t.count == t.kept;
+        const Span clear = edges_apart() ? inside(t) : Span{0, t.kept};
+        const bool edge = clear.count < t.kept;
+        const bool in_place = planar && t.count == t.kept && !edge;
+        load(t, in, edges_apart() ? Padding::zero : p_.padding, w);
         for (Index r = 0; r < t.rows; ++r)
             w.y[r] = in_place ? out.at<T>(t.outer + r, t.first) : w.y_rows[r];
         kernel_->run(w.x.data(), w.y.data(), t.rows, t.first, t.count, w.scratch);
         if (in_place) return;
+        if (edge) {
+            load(t, in, p_.padding, w);
+            kernel_->run(w.x.data(), w.edge_rows.data(), t.rows, t.first, t.count, w.scratch);
+            for (Index r = 0; r < t.rows; ++r) {
+                w.y[r] = w.y_rows[r];
+                std::copy(w.edge_rows[r], w.edge_rows[r] + clear.first, w.y[r]);
+                std::copy(w.edge_rows[r] + clear.end(), w.edge_rows[r] + t.kept, w.y[r] + clear.end());
+            }
+        }
         if (planar)
             for (Index r = 0; r < t.rows; ++r)
                 std::copy_n(w.y[r], t.kept, out.at<T>(t.outer + r, t.first));
         else
             store_rows<T>(w.y.data(), t.rows, t.kept, out.at<T>(t.outer, t.first) + t.lane, out.inner);
+    }
+
+    // The samples of a tile as rows of the arithmetic type: where they lie, if they are such rows already.
+    void load(const Tile& t, const Window& in, Padding padding, Worker& w) const {
+        const Span x{input_of(t.first), (t.count - 1) * p_.decimate + m_};
+        const Span loaded{x.first, x.count + kernel_->slack()};
+        const bool plain =
+            std::all_of(w.scale.begin(), w.scale.begin() + t.rows, [](auto& s) { return s.trivial(); });
+        // A block that goes beyond reach() goes beyond the signal too, and is not all in the window.
+        if (in.inner == 1 && in.type == type() && plain && in.span.contains(loaded)) {
+            for (Index r = 0; r < t.rows; ++r)
+                w.x[r] = in.at<T>(t.outer + r, x.first);
+        } else {
+            gather(t, x, in, padding, w);
+        }
     }
 
     LaneScale scale_of(const Lanes& lanes, Index outer, Index inner) const {
@@ -165,7 +197,7 @@ class CpuStage : public Stage {
     }
 
     // Extended samples x of the tile's lanes into the worker's rows.
-    void gather(const Tile& t, Span x, const Window& in, Worker& w) const {
+    void gather(const Tile& t, Span x, const Window& in, Padding padding, Worker& w) const {
         const Index n = p_.shape.frames;
         const Index first = std::clamp<Index>(std::max(x.first, reach_.first), 0, n);
         const Index end = std::clamp<Index>(std::min(x.end(), reach_.end()), first, n);
@@ -188,7 +220,7 @@ class CpuStage : public Stage {
             const auto value = [&](Index frame) { return value_at(address(r, frame), in.type, w.scale[r]); };
             const auto fill = [&](Index a, Index b) {
                 for (Index i = a; i < b; ++i)
-                    w.x_rows[r][i - x.first] = beyond(i, value);
+                    w.x_rows[r][i - x.first] = beyond(i, padding, value);
             };
             fill(x.first, std::min(first, x.end()));
             fill(std::max(end, x.first), x.end());
@@ -208,9 +240,9 @@ class CpuStage : public Stage {
 
     // The extended sample at a frame outside the signal, or beyond what the outputs use.
     template <class Value>
-    T beyond(Index frame, const Value& value) const {
+    T beyond(Index frame, Padding padding, const Value& value) const {
         if (frame < reach_.first || frame >= reach_.end()) return T{0};
-        const Source s = source_of(frame, p_.shape.frames, p_.padding);
+        const Source s = source_of(frame, p_.shape.frames, padding);
         if (s.index < 0) return T{0};
         double sum = s.sign * value(s.index);
         // A multiple of 0 is left out: the end sample may be NaN, or not be in the window.
