@@ -30,6 +30,6 @@ echo "\$ ${command[*]}"
 echo "\$ build/convoy inspect $result"
 build/convoy inspect "$result"
 echo
-echo "$sample, a bird call over the rumble of wind, was filtered to ${band/,/ to }Hz."
+echo "$sample, a bird call under wind and mains hum, was filtered to the band of $band Hz."
 echo "The result is $PWD/$result (HDF5, dataset /audio)."
 echo "Next: build/convoy --help, README.md"
