@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <mutex>
 
@@ -116,9 +117,15 @@ class IllustratingWriter : public io::Writer {
     }
 
     void finish() override {
-        inner_->finish();
         describe();
         draw(picture_, request_.file);
+        try {
+            inner_->finish();
+        } catch (...) {
+            std::error_code ignored;
+            std::filesystem::remove(request_.file, ignored);
+            throw;
+        }
     }
 
   private:

@@ -15,8 +15,8 @@ struct PictureRequest {
 };
 
 /// Passes everything on to `inner`, and keeps of it what the pixels of a picture show: memory does not grow
-/// with the signal. finish() finishes `inner` and then writes the picture; the first eight channels are
-/// drawn. `spec` describes what is written: [..., frequency, time].
+/// with the signal. finish() draws the picture and finishes `inner`; if either fails, neither is left; the
+/// first eight channels are drawn. `spec` describes what is written: [..., frequency, time].
 std::unique_ptr<io::Writer> illustrating_writer(std::unique_ptr<io::Writer> inner, const io::OutputSpec& spec,
                                                 const std::string& title, const PictureRequest& request);
 

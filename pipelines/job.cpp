@@ -234,7 +234,7 @@ std::unique_ptr<io::Writer> Job::State::create() {
     } else if (spec.type == SampleType::int16) {
         const io::Recording& in = report.input;
         // Integers go out in the steps they came in; anything else in steps that its peak fills.
-        if (in.type == SampleType::int16 && in.scaling.gain.size() <= 1)
+        if (flow.signal && in.type == SampleType::int16 && in.scaling.gain.size() <= 1)
             scale = in.scaling.gain.empty() ? 1 : std::abs(in.scaling.gain.front());
         else
             scale = std::max(full_scale(), 1e-300) / 32767;
@@ -253,6 +253,9 @@ std::unique_ptr<io::Writer> Job::State::illustrated(std::unique_ptr<io::Writer> 
     if (picture.file.empty()) return writer;
     if (std::filesystem::exists(picture.file) && !spec.overwrite)
         throw failed(picture.file, "the picture exists already", "give --overwrite or another name");
+    const auto folder = std::filesystem::path(picture.file).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+        throw failed(picture.file, "the folder of the picture does not exist", "make it, or draw elsewhere");
     io::OutputSpec drawn = spec;
     drawn.type = chain.back()->type();
     return illustrating_writer(std::move(writer), drawn, std::filesystem::path(report.input.path).filename().string(),

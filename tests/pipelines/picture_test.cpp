@@ -152,6 +152,34 @@ TEST_CASE("a picture shows the largest value under each pixel, however the colum
     CHECK(bright < 75);
 }
 
+TEST_CASE("without its picture a result is not finished, and without its result no picture stays") {
+    struct Inner : io::Writer {
+        bool* finished;
+        bool fails;
+        Inner(bool* f, bool b) : finished(f), fails(b) {}
+        void write(Span, Lanes, const std::byte*, Index) override {}
+        void finish() override {
+            if (fails) throw failed("out.h5", "no space");
+            *finished = true;
+        }
+    };
+    bool finished = false;
+    const auto spec = spec_of(2, 4, 10);
+    const File file("-both.png");
+    CHECK_THROWS_AS(illustrating_writer(std::make_unique<Inner>(&finished, false), spec, "",
+                                        {"/nonexistent-folder/x.png", false})
+                        ->finish(),
+                    Error);
+    CHECK_FALSE(finished);
+    CHECK_THROWS_AS(
+        illustrating_writer(std::make_unique<Inner>(&finished, true), spec, "", {file.path, true})->finish(),
+        Error);
+    CHECK_FALSE(std::filesystem::exists(file.path));
+    illustrating_writer(std::make_unique<Inner>(&finished, false), spec, "", {file.path, true})->finish();
+    CHECK(finished);
+    CHECK(std::filesystem::exists(file.path));
+}
+
 TEST_CASE("a picture that cannot be written is an error, and leaves nothing") {
     LinePicture picture{"response", "Frequency", "Gain (dB)", {{"a", {0, 1}, {0, -INFINITY}}}, -100, {}};
     try {
