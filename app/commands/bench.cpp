@@ -4,6 +4,7 @@
 #include "core/base/error.hpp"
 #include "pipelines/bench/ceilings.hpp"
 #include "pipelines/bench/fir.hpp"
+#include "pipelines/bench/stft.hpp"
 #include "pipelines/bench/stream.hpp"
 
 namespace convoy::command {
@@ -15,19 +16,23 @@ namespace bench = pipelines::bench;
 constexpr Param common_list[] = {
     {.name = "device", .value = "DEVICE", .help = "auto, cpu, cuda or cuda:N", .fallback = "auto"},
     {.name = "repeat", .kind = Kind::integer, .value = "N", .help = "repetitions; medians are printed", .fallback = "9"},
-    {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads (fir: 1 by default)"},
+    {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads (fir, stft: 1 by default)"},
     {.name = "folder", .value = "DIR", .help = "ceilings: where to measure file reads and writes"},
 };
 constexpr Param fir_list[] = {
     {.name = "strategy", .value = "LIST", .help = "fir: strategies, by commas; default all but the reference"},
     {.name = "taps", .kind = Kind::integers, .value = "LIST", .help = "fir: lengths of filters",
      .fallback = "25,63,127,255,1023"},
-    {.name = "samples", .kind = Kind::integers, .value = "LIST", .help = "fir: samples a channel", .fallback = "1048576"},
-    {.name = "channels", .kind = Kind::integers, .value = "LIST", .help = "fir: channels", .fallback = "1"},
+    {.name = "samples", .kind = Kind::integers, .value = "LIST", .help = "fir, stft: samples a channel", .fallback = "1048576"},
+    {.name = "channels", .kind = Kind::integers, .value = "LIST", .help = "fir, stft: channels (stft: 64)", .fallback = "1"},
     {.name = "interleaved", .kind = Kind::flag, .help = "fir: frames x channels instead of channel after channel"},
     {.name = "type", .kind = Kind::choice, .value = "TYPE", .help = "fir: type of the samples", .fallback = "float32",
      .choices = "int16,int32,float32,float64"},
     {.name = "decimate", .kind = Kind::integer, .value = "N", .help = "fir: keep every Nth output", .fallback = "1"},
+};
+constexpr Param stft_list[] = {
+    {.name = "nfft", .kind = Kind::integers, .value = "LIST", .help = "stft: lengths of the transform; hops are a quarter",
+     .fallback = "512,1024,2048"},
 };
 constexpr Param stream_list[] = {
     {.name = "modes", .value = "LIST", .help = "stream: memory modes, by commas; default all"},
@@ -38,6 +43,7 @@ constexpr Param stream_list[] = {
 std::vector<Group> groups() {
     return {{"Bench", common_list},
             {"Filters (bench fir)", fir_list},
+            {"Spectrograms (bench stft)", stft_list},
             {"Memory modes (bench stream)", stream_list},
             {"Output", app::listing_params()}};
 }
@@ -102,6 +108,25 @@ app::Table fir(const Params& p) {
     return table;
 }
 
+app::Table stft(const Params& p) {
+    bench::StftBenchOptions o;
+    o.device = device::select(p.text("device"));
+    o.repeat = repeats(p);
+    o.nfft = p.integers("nfft");
+    o.samples = p.integers("samples").front();
+    if (p.given("channels")) o.channels = p.integers("channels").front();
+    if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
+    const bench::StftBench result = bench::bench_stft(o);
+    app::Table table{"convoy.bench.stft/1",
+                     {"nfft", "hop", "samples", "channels", "frames", "median_s", "msamples_per_s", "mframes_per_s",
+                      "gbytes_per_s", "floor_s", "floor_share", "copy_ceiling_gbytes_per_s"},
+                     {}};
+    for (const bench::StftRow& r : result.rows)
+        table.rows.push_back({r.nfft, r.hop, r.samples, r.channels, r.frames, r.seconds, r.msamples_per_s,
+                              r.mframes_per_s, r.gbytes_per_s, r.floor_s, r.floor_share, result.copy_gbytes_per_s});
+    return table;
+}
+
 app::Table stream(const Params& p) {
     bench::StreamBenchOptions o;
     o.device = device::select(p.text("device"));
@@ -135,7 +160,7 @@ struct Bench {
     std::string_view name;
     app::Table (*run)(const Params&);
 };
-constexpr Bench benches[] = {{"ceilings", ceilings}, {"fir", fir}, {"stream", stream}};
+constexpr Bench benches[] = {{"ceilings", ceilings}, {"fir", fir}, {"stft", stft}, {"stream", stream}};
 
 int run(const Call& call) {
     const std::string wanted = call.inputs.size() == 1 ? call.inputs.front() : "";
