@@ -11,6 +11,7 @@
 #include "core/base/rows.hpp"
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
+#include "core/conv1d/wide_range.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/conv1d/direct_cpu.cpp"
@@ -254,7 +255,7 @@ std::string unsupported(const Problem&, const device::Device&) {
 std::unique_ptr<Stage> make(const Problem& p, const device::Device&) {
     if (p.arithmetic == SampleType::float64)
         return make_cpu_stage(p, nullptr, HWY_DYNAMIC_DISPATCH(direct_rows64)(p));
-    return make_cpu_stage(p, HWY_DYNAMIC_DISPATCH(direct_rows32)(p), nullptr);
+    return make_cpu_stage(p, with_wide_range(HWY_DYNAMIC_DISPATCH(direct_rows32)(p), p), nullptr);
 }
 
 std::optional<double> cost(const Problem& p, const device::Device&) {
