@@ -51,6 +51,20 @@ void check(const Problem& p) {
                           "use --mode same or a shorter filter");
 }
 
+std::vector<Modelled> modelled(const Problem& problem, const device::Device& device) {
+    std::vector<Modelled> rows;
+    for (const Strategy* s : catalog()) {
+        if (s->backend != device.backend) continue;
+        Modelled row{s, std::nullopt, s->unsupported(problem, device), 0};
+        if (row.cannot.empty()) {
+            row.seconds = s->cost(problem, device);
+            if (s->transform_length != nullptr) row.transform_length = s->transform_length(problem, device);
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 Choice choose(std::string_view request, const Problem& problem, const device::Device& device) {
     if (request != "auto") {
         const Strategy* named =
@@ -68,14 +82,11 @@ Choice choose(std::string_view request, const Problem& problem, const device::De
     }
     const Strategy* best = nullptr;
     double least = 0;
-    for (const Strategy* s : catalog()) {
-        if (s->backend != device.backend || !s->unsupported(problem, device).empty()) continue;
-        const auto cost = s->cost(problem, device);
-        if (cost && (best == nullptr || *cost < least)) {
-            best = s;
-            least = *cost;
+    for (const Modelled& m : modelled(problem, device))
+        if (m.seconds && (best == nullptr || *m.seconds < least)) {
+            best = m.strategy;
+            least = *m.seconds;
         }
-    }
     if (best == nullptr) throw failed({}, "no 1-D strategy on " + device.id() + " can do this filter");
     return {best, "the least modelled time for " + std::to_string(problem.taps.size()) + " taps"};
 }

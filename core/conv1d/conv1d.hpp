@@ -57,9 +57,21 @@ struct Strategy {
     std::unique_ptr<Stage> (*make)(const Problem&, const device::Device&);
     /// Modelled seconds for 1e9 outputs of the problem's kind on the device, for `auto`; empty: never taken by auto.
     std::optional<double> (*cost)(const Problem&, const device::Device&);
+    /// Length of the transforms it would take; none where it has none.
+    Index (*transform_length)(const Problem&, const device::Device&) = nullptr;
 };
 
 const Catalog<Strategy>& catalog();
+
+/// A row of the cost model's table: what --explain prints.
+struct Modelled {
+    const Strategy* strategy;
+    std::optional<double> seconds;  // for 1e9 outputs; empty where `auto` never takes it, or it cannot
+    std::string cannot;             // why it cannot do the problem; empty where it can
+    Index transform_length;         // 0: it takes none
+};
+/// The strategies of the device's backend, in the order of the catalogue.
+std::vector<Modelled> modelled(const Problem& problem, const device::Device& device);
 
 /// A strategy and why it was taken.
 struct Choice {

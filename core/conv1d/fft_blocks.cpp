@@ -2,51 +2,56 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
+
+#include "core/conv1d/cpu_cost.hpp"
 
 namespace convoy::conv1d {
 
 namespace {
 
-constexpr int least_log2 = 8, most_log2 = 20;
+constexpr double product_ns = 0.05;  // of a direct sum in double that mends an output
 
-// Nanoseconds that a pair of blocks takes for each sample of a block, by log2 of the block length from 8 on
-// (AVX2 at 3 GHz).
-constexpr double ns_float[] = {0.39, 0.40, 0.42, 0.46, 0.49, 0.53, 0.69, 0.70, 0.80, 0.86, 0.95, 2.2, 3.0};
-constexpr double ns_double[] = {0.75, 0.80, 0.88, 1.0, 1.37, 1.4, 1.6, 1.8, 2.0, 3.0, 4.3, 6.0, 7.2};
-constexpr double ns_guard = 0.1;     // for looking at a sample
-constexpr double ns_product = 0.02;  // of a direct sum in float
+/// Blocks of 2^log2 samples for taps in so many parts; empty where less than a quarter would be kept.
+std::optional<FftBlocks> blocks_of(const Problem& p, int log2, Index parts) {
+    const cpu_cost::Calibration& c = cpu_cost::calibration();
+    const bool wide = p.arithmetic == SampleType::float64;
+    const Index m = static_cast<Index>(p.taps.size()), n = Index{1} << log2;
+    FftBlocks b;
+    b.length = n;
+    b.part = (m + parts - 1) / parts;
+    b.keep = (n - b.part + 1) / p.decimate * p.decimate;
+    if (b.keep <= 0 || 4 * b.keep < n) return std::nullopt;
+    const auto at = static_cast<std::size_t>(log2 - cpu_cost::least_log2);
+    const double outputs = static_cast<double>(b.keep / p.decimate), length = static_cast<double>(n);
+    b.affordable = static_cast<Index>(2 * c.transform64_ns[at] / product_ns * length);
+    b.transform =
+        (wide ? c.transform64_ns : c.transform32_ns)[at] * length * static_cast<double>(parts) / outputs;
+    b.look = c.look_ns * (wide ? 2 : 1) * static_cast<double>(2 * b.keep + m) / 2 / outputs;
+    return b;
+}
 
 }  // namespace
 
 FftBlocks fft_blocks(const Problem& p) {
-    const bool wide = p.arithmetic == SampleType::float64;
-    const Index m = static_cast<Index>(p.taps.size());
-    FftBlocks best{};
-    best.seconds = std::numeric_limits<double>::infinity();
-    for (int log2 = least_log2; log2 <= most_log2; ++log2) {
-        const Index n = Index{1} << log2;
-        for (Index parts = 1; parts == 1 || log2 == most_log2; ++parts) {
-            const Index part = (m + parts - 1) / parts;
-            const Index keep = (n - part + 1) / p.decimate * p.decimate;
-            if (keep <= 0 || 4 * keep < n) {  // too little is kept: a longer block, or more parts
-                if (log2 < most_log2) break;
-                if (part == 1) break;
-                continue;
-            }
-            const double transform =
-                (wide ? ns_double : ns_float)[log2 - least_log2] * static_cast<double>(n * parts);
-            const double look = ns_guard * static_cast<double>(2 * keep + m) / 2 * (wide ? 2 : 1);
-            const double seconds = (transform + look) / static_cast<double>(keep / p.decimate);
-            if (seconds < best.seconds)
-                best = {n, part, keep,
-                        static_cast<Index>(2 * ns_double[log2 - least_log2] / ns_product *
-                                           static_cast<double>(n)),
-                        seconds};
-            if (keep * 2 >= n) break;  // more parts only cost more
-        }
-    }
-    return best;
+    std::optional<FftBlocks> best;
+    const auto take = [&](std::optional<FftBlocks> b) {
+        if (b && (!best || b->transform + b->look < best->transform + best->look)) best = b;
+    };
+    for (int log2 = cpu_cost::least_log2; log2 <= cpu_cost::most_log2; ++log2)
+        take(blocks_of(p, log2, 1));
+    // Longer filters: parts that leave at least half of the longest block.
+    const Index most = Index{1} << (cpu_cost::most_log2 - 1), m = static_cast<Index>(p.taps.size());
+    if (!best) take(blocks_of(p, cpu_cost::most_log2, (m + most - 1) / most));
+    return best.value_or(FftBlocks{});
+}
+
+double fft_error(double u, double taps_norm, Index n, double peak_x, double energy_x, double peak_y,
+                 double energy_y) {
+    const double length = static_cast<double>(n), stages = std::log2(length);
+    return 3 * u *
+           std::sqrt(taps_norm * taps_norm * (2 * stages * energy_x / length + 4 * peak_x * peak_x) +
+                     4 * stages * energy_y / length + 2 * peak_y * peak_y);
 }
 
 }  // namespace convoy::conv1d

@@ -7,12 +7,19 @@ namespace convoy::conv1d {
 
 /// Blocks of the fft strategy for a problem on the CPU.
 struct FftBlocks {
-    Index length;      // of a transform, a power of two
-    Index part;        // taps that one transform takes; more are cut into parts of this many
-    Index keep;        // results of a block at the full rate, a multiple of the decimation
-    Index affordable;  // products that direct sums may take before a transform in double is faster
-    double seconds;    // modelled, for 1e9 outputs in one thread
+    Index length = 0;      // of a transform, a power of two; 0 where none will do
+    Index part = 0;        // taps that one transform takes; more are cut into parts of this many
+    Index keep = 0;        // results of a block at the full rate, a multiple of the decimation
+    Index affordable = 0;  // products that direct sums may take before a transform in double is faster
+    double transform = 0;  // modelled seconds of the transforms for 1e9 outputs, in one thread
+    double look = 0;       // and of the guard
 };
 FftBlocks fft_blocks(const Problem& problem);
+
+/// The largest rounding error of a transform of length n in arithmetic of unit roundoff u, and back, for taps
+/// of this norm, samples and circular results of these peaks and energies (sums of squares over both blocks
+/// of a pair).
+double fft_error(double u, double taps_norm, Index n, double peak_x, double energy_x, double peak_y,
+                 double energy_y);
 
 }  // namespace convoy::conv1d

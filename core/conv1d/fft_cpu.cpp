@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "core/base/quantity.hpp"
+#include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
 #include "core/conv1d/fft_blocks.hpp"
 #include "core/conv1d/fft_guard.hpp"
@@ -29,17 +30,6 @@
 namespace convoy::conv1d {
 
 namespace {
-
-/// Rounding errors of a transform of length n in T, as above.
-template <class T>
-double error_bound(double taps_norm, Index n, double peak_x, double energy_x, double peak_y,
-                   double energy_y) {
-    const double u = std::numeric_limits<T>::epsilon() / 2, length = static_cast<double>(n),
-                 stages = std::log2(length);
-    return 3 * u *
-           std::sqrt(taps_norm * taps_norm * (2 * stages * energy_x / length + 4 * peak_x * peak_x) +
-                     4 * stages * energy_y / length + 2 * peak_y * peak_y);
-}
 
 /// Loaded spectra of the parts that the taps are cut into.
 template <class T>
@@ -211,9 +201,9 @@ class FftRows : public RowKernel<S> {
     template <class T>
     double error(const Pair& pair, const fft::Size<T>& size) const {
         const double peak = pair.level.peak, energy = pair.level.energy;
-        return error_bound<T>(guard_.norm(), blocks_.length, peak,
-                              std::isfinite(energy) ? energy : peak * peak * static_cast<double>(samples()),
-                              size.peak, size.energy);
+        return fft_error(std::numeric_limits<T>::epsilon() / 2, guard_.norm(), blocks_.length, peak,
+                         std::isfinite(energy) ? energy : peak * peak * static_cast<double>(samples()),
+                         size.peak, size.energy);
     }
 
     /// Bounds for each output on its own, by a transform of all magnitudes: exact but for its own errors.
@@ -357,7 +347,11 @@ std::unique_ptr<Stage> make(const Problem& p, const device::Device&) {
 }
 
 std::optional<double> cost(const Problem& p, const device::Device&) {
-    return fft_blocks(p).seconds;  // infinite where no block length will do
+    return cpu_cost::fft_seconds(p);
+}
+
+Index transform_length(const Problem& p, const device::Device&) {
+    return fft_blocks(p).length;
 }
 
 }  // namespace
@@ -367,6 +361,7 @@ extern constinit const Strategy fft_cpu{"fft",
                                         "overlap-save by transforms in the lanes of the CPU: long filters",
                                         unsupported,
                                         make,
-                                        cost};
+                                        cost,
+                                        transform_length};
 
 }  // namespace convoy::conv1d

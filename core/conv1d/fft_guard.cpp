@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "core/conv1d/fft_blocks.hpp"
 #include "core/fft/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -316,6 +317,7 @@ Guard<T>::Guard(const std::vector<double>& taps)
         if (least + mean / 16 <= most) continue;
         most = least + mean / 16;
         best = *this;
+        best.noise_ = least;
     }
     *this = best;
 }
@@ -367,6 +369,14 @@ T lowered(T* x, Index count, T by, T less, const T* floor, Index group) {
         return HWY_DYNAMIC_DISPATCH(lowered_float)(x, count, by, less, floor, group);
     else
         return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less, floor, group);
+}
+
+template <class T>
+bool Guard<T>::enough_for_noise(Index n) const {
+    // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
+    const double energy = 2 * static_cast<double>(n), y = norm_ * norm_;
+    const double error = fft_error(1, norm_, n, 4.5, energy, 4.5 * norm_, energy * y);
+    return noise_ * 4 * (2 + std::sqrt(static_cast<double>(taps_))) > 1.2 * error;
 }
 
 DirectSums::DirectSums(const std::vector<double>& taps)

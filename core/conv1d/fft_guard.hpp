@@ -38,6 +38,9 @@ class Guard {
     /// Looks at x[0 .. outputs + M - 2]; bounds[j] <= S_i for each output i of group j comes out in `bounds`.
     Level<T> look(const T* x, Index outputs, T* bounds) const;
 
+    /// Whether the bounds will do for noise in blocks of n, by a margin for how noise varies.
+    bool enough_for_noise(Index n) const;
+
     /// sqrt(sum h^2).
     double norm() const { return norm_; }
 
@@ -46,6 +49,7 @@ class Guard {
 
     Index taps_;
     double norm_;
+    double noise_ = 0;  // smallest bound among outputs of noise of variance 1
     Index group_;
     T slack_ = 0;
     // Of segments first, first + 1, ... past the one in which the group of outputs begins.

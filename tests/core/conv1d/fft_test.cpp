@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "core/conv1d/cpu_cost.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/conv1d/judge.hpp"
 
@@ -263,4 +264,43 @@ TEST_CASE("any whole blocks, in any order, with any threads, give the same bits"
                 CHECK(std::memcmp(part.data(), whole.data() + span.first * 4, part.size()) == 0);
             }
         }
+}
+
+TEST_CASE("auto takes sums for short filters, transforms for long ones, and tells what it thought") {
+    const device::Device cpu = device::cpu();
+    const auto taken = [&](Index taps) {
+        return choose("auto", problem(1'000'000, lowpass(taps, 0.1)), cpu);
+    };
+    CHECK(taken(9).strategy->name == "direct");
+    CHECK(taken(31).strategy->name == "direct");
+    CHECK(taken(1001).strategy->name == "fft");
+    CHECK(taken(65535).strategy->name == "fft");
+    const std::vector<Modelled> rows = modelled(problem(1000, lowpass(1001, 0.1)), cpu);
+    for (const Modelled& row : rows) {
+        CHECK(row.cannot == "");
+        CHECK(row.seconds.has_value() == (row.strategy->name != "reference"));
+        CHECK((row.transform_length >= 2048) == (row.strategy->name == "fft"));
+    }
+    // No block keeps one output in a hundred million.
+    Problem sparse = problem(1000, lowpass(1001, 0.1));
+    sparse.decimate = 100'000'000;
+    CHECK(choose("auto", sparse, cpu).strategy->name == "direct");
+    CHECK_THROWS_WITH(choose("fft", sparse, cpu), containing("decimating by 100000000"));
+}
+
+TEST_CASE("a calibration decides what auto takes, and this machine's can be measured") {
+    const cpu_cost::Calibration shipped = cpu_cost::calibration();
+    cpu_cost::Calibration slow = shipped;
+    for (double& ns : slow.transform32_ns)
+        ns *= 100;
+    cpu_cost::set_calibration(slow);
+    CHECK(choose("auto", problem(1'000'000, lowpass(1001, 0.1)), device::cpu()).strategy->name == "direct");
+    const cpu_cost::Calibration measured = cpu_cost::measure_calibration();
+    cpu_cost::set_calibration(shipped);
+    CHECK(measured.direct_flops > 1e8);
+    CHECK(measured.memory_bytes > 1e8);
+    CHECK(measured.look_ns > 0);
+    for (const auto* table : {&measured.transform32_ns, &measured.transform64_ns})
+        for (const double ns : *table)
+            CHECK((ns > 0.01 && ns < 1e4));
 }
