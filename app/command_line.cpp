@@ -15,6 +15,7 @@
 #include "core/device/device.hpp"
 #include "core/memory/memory.hpp"
 #include "io/format.hpp"
+#include "pipelines/calibration.hpp"
 
 namespace convoy::app {
 
@@ -127,6 +128,7 @@ Error rewritten(const CLI::ParseError& e, const CLI::App& app, const std::vector
 int run_parsed(const Bound& bound, std::string words) {
     const Call call = call_of(bound, std::move(words));
     configure_log(call.params);
+    pipelines::load_calibration();
     const Index threads = call.params.integer_if("threads").value_or(device::available_cpus());
     if (threads < 1 || threads > 4096) throw usage_error("--threads must be from 1 to 4096");
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));

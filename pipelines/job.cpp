@@ -120,7 +120,8 @@ void Job::State::plan_stream() {
     stream.memory = choice.mode;
     report.device = stream.device.id();
     report.device_name = stream.device.attributes.name;
-    if (stream.device.backend == device::Backend::cpu) report.device_remark = device::gpu_remark();
+    if (stream.device.backend == device::Backend::cpu && request.options.text("device") == "auto")
+        report.device_remark = device::gpu_remark();
     report.memory_asked = asked;
     report.memory = choice.mode->name;
     report.memory_reason = choice.reason;

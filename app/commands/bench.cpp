@@ -6,6 +6,7 @@
 #include "pipelines/bench/fir.hpp"
 #include "pipelines/bench/stft.hpp"
 #include "pipelines/bench/stream.hpp"
+#include "pipelines/calibration.hpp"
 
 namespace convoy::command {
 
@@ -18,6 +19,7 @@ constexpr Param common_list[] = {
     {.name = "repeat", .kind = Kind::integer, .value = "N", .help = "repetitions; medians are printed", .fallback = "9"},
     {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads (fir, stft: 1 by default)"},
     {.name = "folder", .value = "DIR", .help = "ceilings: where to measure file reads and writes"},
+    {.name = "save", .kind = Kind::flag, .help = "ceilings: measure the memory modes too, and let auto take the fastest"},
 };
 constexpr Param fir_list[] = {
     {.name = "strategy", .value = "LIST", .help = "fir: strategies, by commas; default all but the reference"},
@@ -64,6 +66,21 @@ SampleType type_of(const std::string& name) {
     return SampleType::float32;
 }
 
+// The fastest memory mode, at the chunk that the program takes by default.
+void save_fastest(const device::Device& device, int repeat, app::Table& table) {
+    if (device.backend == device::Backend::cpu)
+        throw usage_error("--save keeps the fastest memory mode of a GPU, and the work is on the CPU",
+                          "leave it out; bench fir --calibrate tunes the CPU");
+    bench::StreamBenchOptions o;
+    o.device = device;
+    o.repeat = repeat;
+    o.chunks = {std::size_t{64} << 20};
+    const memory::Mode* mode = pipelines::fastest_mode(bench::bench_stream(o));
+    if (mode == nullptr) return;
+    pipelines::save_fastest_mode(device, *mode);
+    table.rows.push_back({"fastest_memory_mode", mode->name, Json(), "saved in " + pipelines::calibration_path()});
+}
+
 app::Table ceilings(const Params& p) {
     bench::CeilingOptions o;
     o.device = device::select(p.text("device"));
@@ -72,6 +89,7 @@ app::Table ceilings(const Params& p) {
     app::Table table{"convoy.ceilings/1", {"figure", "value", "unit", "note"}, {}};
     for (const bench::Figure& f : bench::measure_ceilings(o))
         table.rows.push_back({f.name, f.value, f.unit, f.note.empty() ? Json() : Json(f.note)});
+    if (p.flag("save")) save_fastest(o.device, o.repeat, table);
     return table;
 }
 

@@ -1,6 +1,8 @@
 // Choosing a memory mode, and the bound on managed memory.
 #include "core/memory/memory.hpp"
 
+#include <map>
+
 namespace convoy::memory {
 
 namespace {
@@ -13,9 +15,17 @@ const Mode& named(std::string_view request) {
     return catalog().at(name);
 }
 
+// What was measured, by the device's uuid. Written at start, before anything is chosen.
+std::map<std::string, const Mode*>& fastest() {
+    static std::map<std::string, const Mode*> modes;
+    return modes;
+}
+
 // Uncalibrated: memory that stays on the host and is used in place where the hardware allows it, else copies.
 Choice automatic(const device::Device& device) {
     if (device.backend == device::Backend::cpu) return {&catalog().at("host"), "the work is on the CPU"};
+    if (const auto measured = fastest().find(device.attributes.uuid); measured != fastest().end())
+        if (measured->second->unsupported(device).empty()) return {measured->second, "the fastest in the saved calibration"};
     if (device.attributes.concurrent_managed_access)
         return {&catalog().at("managed"), "concurrentManagedAccess is 1: the GPU works in place"};
     return {&catalog().at("pinned"), "concurrentManagedAccess is 0: explicit copies"};
@@ -29,6 +39,10 @@ Choice choose(std::string_view request, const device::Device& device) {
     if (std::string why = mode.unsupported(device); !why.empty())
         throw usage_error("--memory " + std::string(request) + " cannot be used: " + why, "use --memory auto");
     return {&mode, "asked for"};
+}
+
+void set_fastest(const std::string& uuid, const Mode& mode) {
+    fastest()[uuid] = &mode;
 }
 
 void check_budget(std::size_t ring_bytes, std::size_t free_bytes) {

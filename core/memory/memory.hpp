@@ -74,6 +74,9 @@ struct Choice {
 };
 Choice choose(std::string_view request, const device::Device& device);
 
+/// From now on `auto` takes `mode` on the device with this uuid: the fastest one measured there (a saved calibration).
+void set_fastest(const std::string& uuid, const Mode& mode);
+
 /// The most bytes that a ring may take in managed memory: a quarter of what is free. Error (with both figures) where
 /// `ring_bytes` is more.
 void check_budget(std::size_t ring_bytes, std::size_t free_bytes);

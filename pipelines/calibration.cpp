@@ -1,0 +1,86 @@
+#include "pipelines/calibration.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/error.hpp"
+#include "pipelines/json.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view schema = "convoy.calibration/1";
+
+std::string environment(const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? "" : text;
+}
+
+Json read() {
+    std::ifstream in(calibration_path());
+    if (!in) return Json::object();
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    return Json::parse(text, calibration_path());
+}
+
+// The file is replaced as a whole, so that another run never reads half of it.
+void save(Json whole) {
+    const fs::path path = calibration_path();
+    std::error_code error;
+    if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+    const fs::path part = path.string() + ".part";
+    std::ofstream out(part);
+    out << whole.dump() << "\n" << std::flush;
+    if (out) fs::rename(part, path, error);
+    if (!out || error) throw failed(path.string(), "the calibration cannot be written", "set CONVOY_CALIBRATION to another place");
+}
+
+Json current() {
+    Json whole = read();
+    whole["schema"] = schema;
+    return whole;
+}
+
+}  // namespace
+
+std::string calibration_path() {
+    if (const std::string path = environment("CONVOY_CALIBRATION"); !path.empty()) return path;
+    std::string folder = environment("XDG_CONFIG_HOME");
+    if (folder.empty()) folder = environment("HOME") + "/.config";
+    return folder + "/convoy/calibration.json";
+}
+
+void load_calibration() {
+    try {
+        const Json whole = read();
+        if (const Json::Object* modes = whole.at("memory_modes").as_object())
+            for (const auto& [uuid, name] : *modes)
+                if (const memory::Mode* mode = name.as_text() ? memory::catalog().find(*name.as_text()) : nullptr)
+                    memory::set_fastest(uuid, *mode);
+    } catch (const Error& error) {
+        warn(error.where(), "the saved calibration " + error.problem() + ": the shipped defaults are used");
+    }
+}
+
+const memory::Mode* fastest_mode(const bench::StreamBench& measured) {
+    const bench::StreamRow* best = nullptr;
+    for (const bench::StreamRow& row : measured.rows)
+        if (row.reason.empty() && std::isfinite(row.with_cpu.median) &&
+            (best == nullptr || row.with_cpu.median > best->with_cpu.median))
+            best = &row;
+    return best == nullptr ? nullptr : &memory::catalog().at(best->mode);
+}
+
+void save_fastest_mode(const device::Device& gpu, const memory::Mode& mode) {
+    Json whole = current();
+    whole["memory_modes"][gpu.attributes.uuid] = mode.name;
+    save(std::move(whole));
+}
+
+}  // namespace convoy::pipelines
