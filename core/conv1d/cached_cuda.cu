@@ -8,13 +8,15 @@ namespace convoy::conv1d {
 namespace gpu {
 namespace {
 
-// Outputs of a tile: as many as there are threads for; with much decimation, as their samples have room for.
-int threads_for(Index decimate) {
-    return static_cast<int>(std::clamp<Index>(8192 / decimate, 1, tile_threads));
+constexpr int most_threads = 256;
+
+// Outputs of a tile: a few for each thread; with much decimation, as their samples have room for.
+int outputs_for(Index decimate) {
+    return static_cast<int>(std::clamp<Index>(8192 / decimate, 1, 4 * most_threads));
 }
 
 template <class T, class In>
-__global__ void __launch_bounds__(tile_threads)
+__global__ void __launch_bounds__(most_threads)
     cached_kernel(const Job job, const Tiling tiling, const Index own, const T* __restrict__ taps,
                   const int segment) {
     T* const x = shared<T>();
@@ -27,25 +29,37 @@ __global__ void __launch_bounds__(tile_threads)
     // Frames [first, first + width) are those of the tile's own outputs: the middle of what each of them
     // uses.
     const int width = tiling.outputs * static_cast<int>(own);
-    const Index f0 = job.frame_of(tile.first), centre = (job.taps - 1) / 2, first = f0 + centre;
+    const Index centre = (job.taps - 1) / 2, first = job.frame_of(tile.first) + centre;
     T* const row = x + me.row * (width + 1);
-    if (taken)
+    if (taken) {
+        const Run there = plain_part(job, first, width);
         for (int i = me.at; i < width; i += me.step)
-            row[i] = lane.extended(job, first + i);
+            row[i] = i >= there.begin && i < there.end ? lane.value(lane.stored(first + i))
+                                                       : lane.extended(job, first + i);
+    }
     __syncthreads();
-    const Index output = tile.first + me.at;
-    if (!taken || me.at >= tiling.outputs || output >= job.out_span.end()) return;
-    const Index f = job.frame_of(output);
-    const bool plain = job.plain(f, f + job.taps);
-    const T sum = sum_products<T>(
-        job.taps, segment, [&](Index j) { return __ldg(taps + j); },
-        [&](Index j) {
-            const Index i = f + j - first;
-            if (i >= 0 && i < width) return row[i];
-            return plain ? lane.value(lane.stored(f + j)) : lane.extended(job, f + j);
-        });
-    reinterpret_cast<T*>(job.out)[job.output_at(tile.outer + (planar ? me.row : 0),
-                                                tile.inner + (planar ? 0 : me.row), output)] = sum;
+    if (!taken) return;
+    const TapsInMemory<T> tap{taps};
+    const Index left = job.out_span.end() - tile.first;
+    const int outputs = left < tiling.outputs ? static_cast<int>(left) : tiling.outputs;
+    T* const out =
+        reinterpret_cast<T*>(job.out) +
+        job.output_at(tile.outer + (planar ? me.row : 0), tile.inner + (planar ? 0 : me.row), tile.first);
+    const int all = static_cast<int>(job.taps), middle = static_cast<int>(centre);
+    for (int n = me.at; n < outputs; n += me.step) {
+        // Taps [before, after) meet samples of the tile.
+        const int start = n * static_cast<int>(own) - middle;  // of the output's samples, in the tile
+        const int before = min(max(-start, 0), all), after = min(max(width - start, 0), all);
+        if (before == 0 && after == all) {
+            out[n * job.inner] = sum_products<T>(all, segment, tap, row + start);
+            continue;
+        }
+        Sum<T> sum(segment);
+        add_from_memory(sum, 0, before, tap, job, lane, first + start);
+        sum.add(before, after - before, tap, Stored<T, T>{row + (start + before)});
+        add_from_memory(sum, after, all - after, tap, job, lane, first + start + after);
+        out[n * job.inner] = sum.value();
+    }
 }
 
 class CachedStage : public CudaStage {
@@ -63,8 +77,9 @@ class CachedStage : public CudaStage {
   private:
     template <class T>
     void launch_as(const Job& job, cudaStream_t stream) const {
-        const int threads = threads_for(job.decimate), rows = cached_rows(job, threads);
-        const Tiling tiles = tiling(job, rows, threads / rows);
+        const int outputs = outputs_for(job.decimate), threads = std::min(outputs, most_threads);
+        const int rows = cached_rows(job, threads, outputs);
+        const Tiling tiles = tiling(job, rows, threads / rows * (outputs / threads));
         const Index own = std::min<Index>(job.decimate, 8192);  // frames that an output calls its own
         const std::size_t bytes = static_cast<std::size_t>(rows * (tiles.outputs * own + 1)) * sizeof(T);
         dispatch(job.type, [&](auto in) {
@@ -73,9 +88,9 @@ class CachedStage : public CudaStage {
                 job, tiles, own, reinterpret_cast<const T*>(taps_.data()), longest_segment(job.taps));
         });
     }
-    static int cached_rows(const Job& job, int threads) {
+    static int cached_rows(const Job& job, int threads, int outputs) {
         const Index lanes = job.inner == 1 ? job.outer : job.inner;
-        const Index room = job.inner == 1 ? std::max<Index>(threads / job.out_span.count, 1) : 16;
+        const Index room = job.inner == 1 ? std::max<Index>(outputs / job.out_span.count, 1) : 16;
         return static_cast<int>(std::min({lanes, room, Index{threads}}));
     }
 

@@ -15,7 +15,9 @@ __constant__ double bank[bank_bytes / sizeof(double)];
 
 template <class T>
 struct TapsInConstant {
-    __device__ T operator()(Index j) const { return reinterpret_cast<const T*>(bank)[j]; }
+    int first;
+    __device__ TapsInConstant from(Index more) const { return {first + static_cast<int>(more)}; }
+    __device__ T operator()(int j) const { return reinterpret_cast<const T*>(bank)[first + j]; }
 };
 
 // Whose taps lie in the constant memory of a device, and when the last kernel that reads them is done.
@@ -66,9 +68,9 @@ class ConstantStage : public CudaStage {
         h.owner = id_;
         h.stream = stream;
         if (single())
-            launch_flat<float>(job, TapsInConstant<float>{}, stream);
+            launch_flat<float>(job, TapsInConstant<float>{0}, stream);
         else
-            launch_flat<double>(job, TapsInConstant<double>{}, stream);
+            launch_flat<double>(job, TapsInConstant<double>{0}, stream);
         device::check_launch("constant");
         device::check(cudaEventRecord(h.done, stream), "recording an event");
     }

@@ -15,7 +15,7 @@ constexpr int most_rows = 16;  // lanes of a tile of interleaved samples: whole 
 
 std::size_t shared_bytes(const Cut& c, int rows, int pitch, int vector) {
     const std::size_t samples = static_cast<std::size_t>(rows) * c.phases * pitch;
-    const std::size_t taps = static_cast<std::size_t>(c.phases) * (c.steps + vector);
+    const std::size_t taps = static_cast<std::size_t>(c.phases) * (c.steps + 2 * vector);
     const std::size_t sums = static_cast<std::size_t>(c.groups) * rows * (c.outputs + vector);
     return std::max(samples + taps, sums) * 16 / vector;
 }
@@ -25,6 +25,10 @@ std::size_t shared_bytes(const Cut& c, int rows, int pitch, int vector) {
 int longest_segment(Index taps) {
     return static_cast<int>(
         std::clamp(3.5 * std::sqrt(static_cast<double>(taps)), 1.0, double{segment_limit}));
+}
+
+double roundings(Index taps, Index segment) {
+    return static_cast<double>(std::min(segment, taps) + ceil_div(taps, segment) + 1);
 }
 
 Cut cut_of_filter(Index taps, Index decimate, int threads, int per_thread, int groups, int vector, int body) {
@@ -38,7 +42,10 @@ Cut cut_of_filter(Index taps, Index decimate, int threads, int per_thread, int g
     c.phases = static_cast<int>(std::clamp<Index>(tile_samples / outputs, 1, c.all_phases));
     const Index most = std::min<Index>(longest_segment(taps), 4096 / c.phases);
     c.segment = static_cast<int>(std::max<Index>(most / body, 1) * body);
-    const Index chunk = std::max<Index>(chunk_taps / c.phases / c.segment, 1) * c.segment;
+    if (roundings(taps, c.segment) > 4 * (2 + std::sqrt(static_cast<double>(taps))) && body % 2 == 0)
+        c.segment = body / 2;
+    const Index turns = std::max(c.segment, body);
+    const Index chunk = std::max<Index>(chunk_taps / c.phases / turns, 1) * turns;
     c.steps = static_cast<int>(std::min(chunk, round_up(c.all_steps, vector)));
     return c;
 }

@@ -10,6 +10,9 @@
 
 namespace convoy::conv1d::gpu {
 
+/// Threads of a block that does tiles.
+constexpr int tile_threads = 128;
+
 /// value = stored * gain + offset
 struct LaneScale {
     double gain = 1, offset = 0;
@@ -61,6 +64,10 @@ CONVOY_HD constexpr Index round_up(Index a, Index step) {
     return ceil_div(a, step) * step;
 }
 
+CONVOY_HD constexpr Index min_of(Index a, Index b) {
+    return a < b ? a : b;
+}
+
 /// Division of small numbers by one that is known before: exact for n < 2^17 and divisors up to 4096.
 struct Divisor {
     std::uint32_t by = 1, inverse = 0;
@@ -92,6 +99,20 @@ CONVOY_HD constexpr Place place(const Job& job, Index block, int threads, int th
     return {job.out_span.first + frame + static_cast<Index>(lane / inner), static_cast<Index>(lane % inner)};
 }
 
+/// Blocks [begin, end) of `threads` outputs of planar rows that are all wanted and whose samples are all in
+/// the window; `in` is the sample under output 0 of block 0 of the first row, counted from the window's
+/// start.
+struct PlainBlocks {
+    Index begin, end, in;
+};
+CONVOY_HD constexpr PlainBlocks plain_blocks(const Job& job, int threads) {
+    const Index start = job.reach_first() - job.in_span.first, step = threads * job.decimate;
+    const Index room = job.in_span.count - start - (threads - 1) * job.decimate - job.taps;
+    const Index begin = start < 0 ? ceil_div(-start, step) : 0;
+    const Index end = room < 0 ? 0 : min_of(room / step + 1, job.out_span.count / threads);
+    return {begin, end < begin ? begin : end, start};
+}
+
 /// The place of a thread where a tile is read or written: it keeps one lane, and takes frames `at`, `at +
 /// step`, ... so that neighbours touch neighbouring memory in either layout.
 struct Seat {
@@ -118,6 +139,10 @@ struct Tiling {
     int rows = 1, outputs = 1;
     Index along = 0, across = 0, bands = 0;
     CONVOY_HD constexpr Index tiles() const { return along * across * bands; }
+    /// Tile numbers fit into 32 bits where a launch can have them at all: short divisions.
+    CONVOY_HD static constexpr Index divide(Index a, Index b) {
+        return static_cast<Index>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+    }
 };
 CONVOY_HD constexpr Tiling tiling(const Job& job, int rows, int outputs) {
     Tiling t;
@@ -131,32 +156,42 @@ CONVOY_HD constexpr Tiling tiling(const Job& job, int rows, int outputs) {
 /// Tile t. In interleaved windows those that share cache lines come one after another.
 CONVOY_HD constexpr Tile tile_at(const Job& job, const Tiling& cut, Index t) {
     const bool planar = job.inner == 1;
-    const Index a = planar ? t / cut.along : t % cut.across;
-    const Index along = planar ? t % cut.along : t / cut.across % cut.along;
-    const Index band = planar ? 0 : t / cut.across / cut.along;
-    const Index lane = a * cut.rows, left = (planar ? job.outer : job.inner) - lane;
+    const Index fast = planar ? cut.along : cut.across, q = Tiling::divide(t, fast), r = t - q * fast;
+    const Index band = planar ? 0 : Tiling::divide(q, cut.along);
+    const Index along = planar ? r : q - band * cut.along;
+    const Index lane = (planar ? q : r) * cut.rows, left = (planar ? job.outer : job.inner) - lane;
     return {planar ? lane : band, planar ? 0 : lane, static_cast<int>(left < cut.rows ? left : cut.rows),
             job.out_span.first + along * cut.outputs};
 }
 
-/// A tile of the fast kernel for planar rows: outputs from `first` of row `outer`. The grid of tiles of a row
-/// begins up to vector - 1 outputs before the run, where the samples under it lie on a 16-byte boundary.
-struct StreamTile {
-    Index outer, along, first;
+/// How the fast kernel for planar rows does one row of them. Its tiles begin up to vector - 1 outputs before
+/// the run, where the samples under them lie on a 16-byte boundary. Samples and outputs are counted from the
+/// windows' starts.
+struct StreamRow {
+    Index in;                // the first sample of tile 0 (may lie before the window)
+    Index out;               // the first output of tile 0
+    int copied, copied_end;  // tiles whose samples are all in the window: these are copied without looking
+    int whole, whole_end;    // tiles whose outputs are all wanted
 };
-/// The tile `along` tiles after the first of row `outer`, going on in later rows of `tiles` each; past the
-/// last row, outer is too large. `base` is the address of the window, `vector` the samples in 16 bytes.
-CONVOY_HD constexpr StreamTile stream_tile(const Job& job, std::uintptr_t base, int vector, int outputs,
-                                           Index tiles, Index outer, Index along) {
-    if (along >= tiles) {
-        outer += along / tiles;
-        along %= tiles;
-    }
-    const Index address =
-        static_cast<Index>(base / (16 / static_cast<unsigned>(vector)) % static_cast<unsigned>(vector));
-    Index shift = (address + job.sample_at(outer, 0, job.reach_first())) % vector;
+/// `base` is the address of the window, `vector` the samples in 16 bytes; tiles have `samples` and `outputs`.
+CONVOY_HD constexpr StreamRow stream_row(const Job& job, std::uintptr_t base, int vector, int samples,
+                                         int outputs, int tiles, Index outer) {
+    const auto size = static_cast<std::uintptr_t>(16 / vector);
+    const Index start = job.reach_first() - job.in_span.first;  // of output 0 of the run, in the row
+    Index shift = (static_cast<Index>(base / size % static_cast<std::uintptr_t>(vector)) +
+                   outer * job.in_pitch + start) %
+                  vector;
     if (shift < 0) shift += vector;
-    return {outer, along, job.out_span.first - shift + along * outputs};
+    StreamRow row{};
+    row.in = outer * job.in_pitch + start - shift;
+    row.out = outer * job.out_pitch - shift;
+    // Tile t is copied if 0 <= start - shift + t * outputs and that + samples <= in_span.count.
+    const Index before = shift - start, room = job.in_span.count - samples + before;
+    row.copied = before <= 0 ? 0 : static_cast<int>(min_of(ceil_div(before, outputs), tiles));
+    row.copied_end = room < 0 ? 0 : static_cast<int>(min_of(room / outputs + 1, tiles));
+    row.whole = shift > 0 ? 1 : 0;
+    row.whole_end = static_cast<int>((job.out_span.count + shift) / outputs);
+    return row;
 }
 
 /// How one block of threads does a tile. Threads are groups x rows x row_threads; a group takes every
@@ -185,8 +220,10 @@ Cut cut_of_filter(Index taps, Index decimate, int threads, int per_thread, int g
 /// fewer.
 Cut cut_for_run(Cut, const Job&, int threads, int vector, std::size_t bytes);
 
-/// Longest run of taps summed in one go so that |error| <= 4 u (2 + sqrt K) sum |h||x| holds for any data:
-/// with sums of b products and K / b of those, b + K / b + 2 roundings.
+/// Roundings that a product may pass: in its segment, among the segments, those of its tap and sample.
+/// |error| <= 4 u (2 + sqrt K) sum |h||x| holds for any data where they are no more than 4 (2 + sqrt K).
+double roundings(Index taps, Index segment);
+/// A length of segments for which that is so.
 int longest_segment(Index taps);
 
 }  // namespace convoy::conv1d::gpu

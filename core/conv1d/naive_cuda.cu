@@ -6,12 +6,6 @@ namespace convoy::conv1d {
 namespace gpu {
 namespace {
 
-template <class T>
-struct TapsInMemory {
-    const T* __restrict__ taps;
-    __device__ T operator()(Index j) const { return __ldg(taps + j); }
-};
-
 class NaiveStage : public CudaStage {
   public:
     NaiveStage(const Problem& p, const device::Device& device)

@@ -66,6 +66,9 @@ class Lane {
         return scaled_ ? static_cast<T>(exact(stored)) : static_cast<T>(stored);
     }
     __device__ In stored(Index frame) const { return in_[frame * inner_]; }
+    __device__ const In* at(Index frame) const { return in_ + frame * inner_; }
+    __device__ Index stride() const { return inner_; }
+    __device__ bool scaled() const { return scaled_; }
     /// The extended sample at any frame: padding beyond the ends, zero where no output of the run looks.
     __device__ T extended(const Job& job, Index frame) const {
         if (frame < job.reach_first() || frame >= job.reach_end()) return T{0};
@@ -109,40 +112,72 @@ struct Stretch {
     Divisor by_phases;
 };
 
+/// Samples [begin, end) of some consecutive frames.
+struct Run {
+    int begin, end;
+};
+/// Those of frames first + [0, count) that are in the window.
+__device__ inline Run plain_part(const Job& job, Index first, int count) {
+    const Index begin = min(max(job.in_span.first - first, Index{0}), static_cast<Index>(count));
+    const Index end = min(max(job.in_span.end() - first, Index{0}), static_cast<Index>(count));
+    return {static_cast<int>(begin), static_cast<int>(end)};
+}
+
+/// Puts samples k, k + step, ... below `end` of the frames from `first` on, all of which are in the window.
+/// Returns how far it came.
+template <int batch, class T, class In, class Put>
+__device__ __forceinline__ int load_batches(const Lane<T, In>& lane, const In*& from, Index stride, int k,
+                                            int end, int step, const Put& put) {
+#pragma unroll 1
+    for (; k + (batch - 1) * step < end; k += batch * step) {
+        In values[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b, from += stride)
+            values[b] = *from;
+#pragma unroll
+        for (int b = 0; b < batch; ++b)
+            put(k + b * step, lane.value(values[b]));
+    }
+    return k;
+}
+template <class T, class In, class Put>
+__device__ __forceinline__ int load_run(const Lane<T, In>& lane, Index first, int k, int end, int step,
+                                        const Put& put) {
+    const In* from = lane.at(first + k);
+    const Index stride = step * lane.stride();
+    k = load_batches<16>(lane, from, stride, k, end, step, put);
+    k = load_batches<4>(lane, from, stride, k, end, step, put);
+    return load_batches<1>(lane, from, stride, k, end, step, put);
+}
+
 /// Brings it to shared memory: sample m of phase p of row r to x[(r * phases + p) * pitch + m]. All threads
 /// take part.
 template <class T, class In>
 __device__ void load_stretch(const Job& job, const Tile& tile, const Cut& cut, const Stretch& s, T* x) {
-    constexpr int batch = 8;  // loads in flight for each thread
-    const Seat me = seat(job.inner == 1, cut.rows, blockDim.x, threadIdx.x);
-    if (!me.taken || me.row >= tile.rows) return;
     const bool planar = job.inner == 1;
+    const Seat me = seat(planar, cut.rows, blockDim.x, threadIdx.x);
+    if (!me.taken || me.row >= tile.rows) return;
     const Lane<T, In> lane(job, tile.outer + (planar ? me.row : 0), tile.inner + (planar ? 0 : me.row));
-    T* row = x + me.row * s.phases * cut.pitch;
+    T* const row = x + me.row * s.phases * cut.pitch;
+    // Sample k of the stretch; where all phases are wanted, they are consecutive frames.
     const int total = s.count * s.phases;
-    if (!job.plain(s.first, s.first + (s.count - 1) * job.decimate + s.phases)) {
-#pragma unroll 1
-        for (int i = me.at; i < total; i += me.step) {
-            const int m = s.by_phases(i), p = i - m * s.phases;
-            row[p * cut.pitch + m] = lane.extended(job, s.first + m * job.decimate + p);
+    const bool dense = s.phases == job.decimate;
+    const auto put = [&](int k, T value) {
+        const int m = s.by_phases(k);
+        row[(k - m * s.phases) * cut.pitch + m] = value;
+    };
+    const Run there = dense ? plain_part(job, s.first, total) : Run{0, 0};
+    for (int k = me.at; k < total; k += me.step) {
+        if (k >= there.begin && k < there.end) {
+            k = s.phases == 1
+                    ? load_run(lane, s.first, k, there.end, me.step, [&](int i, T value) { row[i] = value; })
+                    : load_run(lane, s.first, k, there.end, me.step, put);
+            if (k >= total) break;
         }
-        return;
-    }
-#pragma unroll 1
-    for (int k = me.at; k < total; k += batch * me.step) {
-        In values[batch];
-        int places[batch];
-#pragma unroll
-        for (int b = 0; b < batch; ++b) {
-            const int i = k + b * me.step;
-            if (i >= total) continue;
-            const int m = s.by_phases(i), p = i - m * s.phases;
-            places[b] = p * cut.pitch + m;
-            values[b] = lane.stored(s.first + m * job.decimate + p);
-        }
-#pragma unroll
-        for (int b = 0; b < batch; ++b)
-            if (k + b * me.step < total) row[places[b]] = lane.value(values[b]);
+        const int m = s.by_phases(k), p = k - m * s.phases;
+        const Index frame = s.first + m * job.decimate + p;
+        row[p * cut.pitch + m] =
+            job.plain(frame, frame + 1) ? lane.value(lane.stored(frame)) : lane.extended(job, frame);
     }
 }
 

@@ -11,86 +11,110 @@
 
 namespace convoy::conv1d::gpu {
 
-constexpr int stream_threads = 256;
-
+/// Threads of a block, blocks that a multiprocessor must hold, and vectors of outputs of a thread.
+struct StreamShape {
+    static constexpr int threads = 256, blocks = 2, vectors = 7;
+};
 template <class T>
-using StreamCore = Neighbouring<T, 5 * Vector<T>::size>;
+using StreamCore = Neighbouring<T, StreamShape::vectors * Vector<T>::size>;
 
-/// Sizes in samples: outputs and samples of a tile, taps of the table, tiles of a row.
+/// Sizes in samples: outputs and samples of a tile, taps of the table; tiles of a row.
 struct StreamCut {
-    int outputs, samples, taps;
-    Index along;
-    int segment;
+    int outputs, samples, taps, tiles, segment;
 };
 
+/// Writes the outputs of one warp from shared memory; those outside [first, end) are not wanted.
+template <int Count, class T>
+__device__ __forceinline__ void store_outputs(T* to, const T* sums, int lane, bool whole, bool aligned,
+                                              Index first, Index end) {
+    constexpr int V = Vector<T>::size;
+    if (!whole) {
+#pragma unroll 1
+        for (int e = lane; e < Count; e += 32)
+            if (e >= first && e < end) to[e] = sums[e];
+    } else if (aligned) {
+#pragma unroll
+        for (int e = 0; e < Count; e += 32 * V) {
+            T v[V];
+            load_vector(v, sums + e + lane * V);
+            store_vector(to + e + lane * V, v);
+        }
+    } else {
+#pragma unroll
+        for (int e = 0; e < Count; e += 32)
+            to[e + lane] = sums[e + lane];
+    }
+}
+
 template <class T>
-__global__ void __launch_bounds__(stream_threads, 3)
+__global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
     stream_kernel(const Job job, const StreamCut cut, const T* __restrict__ taps) {
     using Core = StreamCore<T>;
-    constexpr int V = Vector<T>::size, R = Core::per_thread;
-    T* const g = shared<T>() + 16 / sizeof(T);
+    constexpr int V = Vector<T>::size, R = Core::per_thread, threads = StreamShape::threads;
+    T* const g = shared<T>() + V;
     T* const stages = g + cut.taps;
-    T* const sums = stages + 2 * cut.samples + static_cast<int>(threadIdx.x / 32) * 32 * R;
+    const int thread = static_cast<int>(threadIdx.x),
+              before = thread / 32 * 32 * R;  // outputs of the warps before
+    T* const sums = stages + 2 * cut.samples + before;
+    const auto* const in = reinterpret_cast<const T*>(job.in);
+    auto* const out = reinterpret_cast<T*>(job.out);
     Fetch fetch(shared<std::uint64_t>());
-    for (int j = threadIdx.x; j < cut.taps; j += stream_threads)
+    for (int j = thread; j < cut.taps; j += threads)
         g[j] = taps[j];
-    const auto base = reinterpret_cast<std::uintptr_t>(job.in);
 
-    const auto begin = [&](const StreamTile& tile, int stage) {
+    const auto row_of = [&](Index outer) {
+        return stream_row(job, reinterpret_cast<std::uintptr_t>(in), V, cut.samples, cut.outputs, cut.tiles,
+                          outer);
+    };
+    const auto begin = [&](const StreamRow& row, Index outer, int tile, int stage) {
         T* const to = stages + stage * cut.samples;
-        const Index f = tile.first + job.first;
-        if (job.plain(f, f + cut.samples)) {
-            fetch.start(stage, to, reinterpret_cast<const T*>(job.in) + job.sample_at(tile.outer, 0, f),
+        if (tile >= row.copied && tile < row.copied_end) {
+            fetch.start(stage, to, in + row.in + static_cast<Index>(tile) * cut.outputs,
                         cut.samples * static_cast<int>(sizeof(T)));
             return;
         }
-        const Lane<T, T> lane(job, tile.outer, 0);
+        const Lane<T, T> lane(job, outer, 0);
+        const Index frame =
+            row.in - outer * job.in_pitch + static_cast<Index>(tile) * cut.outputs + job.in_span.first;
+        const Run there = plain_part(job, frame, cut.samples);
+        const auto put = [&](int i, T value) { to[i] = value; };
+        if (there.begin < there.end) load_run(lane, frame, there.begin + thread, there.end, threads, put);
 #pragma unroll 1
-        for (int i = threadIdx.x; i < cut.samples; i += stream_threads)
-            to[i] = lane.extended(job, f + i);
+        for (int i = thread; i < cut.samples; i += threads)
+            if (i < there.begin || i >= there.end) to[i] = lane.extended(job, frame + i);
     };
 
-    StreamTile tile = stream_tile(job, base, V, cut.outputs, cut.along, 0, blockIdx.x);
+    // Row and tile that are summed up now, and those that come after.
+    Index outer = blockIdx.x / cut.tiles, next_outer = outer;
+    int tile = static_cast<int>(blockIdx.x % cut.tiles);
     __syncthreads();
-    if (tile.outer < job.outer) begin(tile, 0);
+    if (outer >= job.outer) return;
+    StreamRow row = row_of(outer), next_row = row;
+    begin(row, outer, tile, 0);
     __syncthreads();
-    for (int stage = 0; tile.outer < job.outer; stage ^= 1) {
-        const StreamTile next =
-            stream_tile(job, base, V, cut.outputs, cut.along, tile.outer, tile.along + gridDim.x);
-        const bool more = next.outer < job.outer;
-        if (more) begin(next, stage ^ 1);
-        const Index f = tile.first + job.first;
-        if (job.plain(f, f + cut.samples)) {
-            const Index g0 = next.first + job.first;
-            const bool younger = more && job.plain(g0, g0 + cut.samples);
-            fetch.wait(stage, younger);
+    for (int stage = 0; outer < job.outer; stage ^= 1) {
+        int next = tile + static_cast<int>(gridDim.x);
+        if (next >= cut.tiles) {
+            next_outer = outer + next / cut.tiles;
+            next %= cut.tiles;
+            next_row = row_of(next_outer);
         }
+        if (next_outer < job.outer) begin(next_row, next_outer, next, stage ^ 1);
+        if (tile >= row.copied && tile < row.copied_end)
+            fetch.wait(stage,
+                       next_outer < job.outer && next >= next_row.copied && next < next_row.copied_end);
         T totals[R] = {};
-        Core::add(totals, stages + stage * cut.samples, static_cast<int>(threadIdx.x), 0, g,
-                  static_cast<int>(job.taps), cut.segment);
-        const int lane = threadIdx.x % 32;
-        Core::put(totals, sums, lane, 0);
+        Core::add(totals, stages + stage * cut.samples, thread, 0, g, static_cast<int>(job.taps),
+                  cut.segment);
+        Core::put(totals, sums, thread % 32, 0);
         __syncwarp();
-        const Index first = tile.first + static_cast<Index>(threadIdx.x / 32) * 32 * R;
-        T* const to = reinterpret_cast<T*>(job.out) + job.output_at(tile.outer, 0, first);
-        if (first >= job.out_span.first && first + 32 * R <= job.out_span.end()) {
-            if (reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
-#pragma unroll
-                for (int e = lane * V; e < 32 * R; e += 32 * V) {
-                    T v[V];
-                    load_vector(v, sums + e);
-                    store_vector(to + e, v);
-                }
-            } else {
-#pragma unroll
-                for (int e = lane; e < 32 * R; e += 32)
-                    to[e] = sums[e];
-            }
-        } else {
-#pragma unroll 1
-            for (int e = lane; e < 32 * R; e += 32)
-                if (first + e >= job.out_span.first && first + e < job.out_span.end()) to[e] = sums[e];
-        }
+        const Index first = row.out + static_cast<Index>(tile) * cut.outputs + before;
+        const Index wanted = outer * job.out_pitch;  // the first output of the row
+        store_outputs<32 * R>(out + first, sums, thread % 32, tile >= row.whole && tile < row.whole_end,
+                              reinterpret_cast<std::uintptr_t>(out + first) % 16 == 0, wanted - first,
+                              wanted + job.out_span.count - first);
+        outer = next_outer;
+        row = next_row;
         tile = next;
         __syncthreads();
     }
@@ -101,14 +125,14 @@ template <class T>
 class StreamKernel {
   public:
     static constexpr Index most_taps = 1024;
-    static constexpr int outputs = stream_threads * StreamCore<T>::per_thread;
+    static constexpr int outputs = StreamShape::threads * StreamCore<T>::per_thread;
 
     StreamKernel(const Problem& p, const device::Device& device, int segment) {
         constexpr int V = Vector<T>::size;
         const Index m = static_cast<Index>(p.taps.size());
         if (p.decimate != 1 || m > most_taps || p.in != p.arithmetic || !p.scaling.trivial()) return;
         std::vector<double> g = backwards(p.taps);
-        g.resize(static_cast<std::size_t>(round_up(m, V) + V), 0.0);
+        g.resize(static_cast<std::size_t>(round_up(m, V) + 2 * V), 0.0);
         taps_ = upload_values(device, p.arithmetic, g);
         cut_ = {outputs, static_cast<int>(round_up(outputs + m - 1, V) + V), static_cast<int>(g.size()), 0,
                 segment};
@@ -116,9 +140,9 @@ class StreamKernel {
         const auto* kernel = reinterpret_cast<const void*>(&stream_kernel<T>);
         if (use_shared_memory(kernel, device) < bytes_) return;
         int blocks = 0;
-        device::check(
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stream_kernel<T>, stream_threads, bytes_),
-            "counting blocks");
+        device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stream_kernel<T>,
+                                                                    StreamShape::threads, bytes_),
+                      "counting blocks");
         blocks_ = static_cast<Index>(blocks) * device.attributes.multiprocessors;
     }
     bool fits(const Job& job) const {
@@ -127,9 +151,9 @@ class StreamKernel {
     }
     void launch(const Job& job, cudaStream_t stream) const {
         StreamCut cut = cut_;
-        cut.along = ceil_div(job.out_span.count + Vector<T>::size - 1, outputs);
-        const Index blocks = std::min(blocks_, cut.along * job.outer);
-        stream_kernel<T><<<static_cast<unsigned>(blocks), stream_threads, bytes_, stream>>>(
+        cut.tiles = static_cast<int>(ceil_div(job.out_span.count + Vector<T>::size - 1, outputs));
+        const Index blocks = std::min(blocks_, cut.tiles * job.outer);
+        stream_kernel<T><<<static_cast<unsigned>(blocks), StreamShape::threads, bytes_, stream>>>(
             job, cut, reinterpret_cast<const T*>(taps_.data()));
         device::check_launch("register");
     }

@@ -7,26 +7,105 @@
 
 namespace convoy::conv1d::gpu {
 
-/// sum_j tap(j) x(j), j < taps.
-template <class T, class Tap, class Sample>
-__device__ T sum_products(Index taps, int segment, const Tap& tap, const Sample& x) {
-    T total = 0;
-    for (Index first = 0; first < taps; first += segment) {
-        const int count = static_cast<int>(min(static_cast<Index>(segment), taps - first));
-        T sum = 0;
+/// The sum of one output, fed by runs of consecutive taps.
+template <class T>
+class Sum {
+  public:
+    __device__ explicit Sum(int segment) : segment_(segment), left_(segment) {}
+    /// Adds tap(first + j) x(j) for j < count.
+    template <class Tap, class Sample>
+    __device__ void add(Index first, Index count, const Tap& tap, const Sample& x) {
+        for (Index done = 0; done < count;) {
+            const int n = static_cast<int>(min(static_cast<Index>(left_), count - done));
+            const auto taps = tap.from(first + done);
+            const auto samples = x.from(done);
 #pragma unroll 4
+            for (int j = 0; j < n; ++j)
+                sum_ = fma(taps(j), samples(j), sum_);
+            done += n;
+            left_ -= n;
+            if (left_ > 0) continue;
+            total_ += sum_;
+            sum_ = 0;
+            left_ = segment_;
+        }
+    }
+    __device__ T value() const {
+        return total_ + sum_;
+    }
+
+  private:
+    T total_ = 0, sum_ = 0;
+    int segment_, left_;
+};
+
+/// The same for the whole sum at once: sum_j tap(j) x[j].
+template <class T, class In, class Tap>
+__device__ __forceinline__ T sum_products(int taps, int segment, Tap tap, const In* x) {
+    T total = 0;
+    for (int first = 0; first < taps; first += segment) {
+        const int count = min(segment, taps - first);
+        T sum = 0;
+#pragma unroll 8
         for (int j = 0; j < count; ++j)
-            sum = fma(tap(first + j), x(first + j), sum);
+            sum = fma(tap(j), static_cast<T>(x[j]), sum);
         total += sum;
+        tap = tap.from(count);
+        x += count;
     }
     return total;
 }
+
+/// Runs of samples for Sum: stored next to one another; stored a stride apart or scaled; beyond the window's
+/// ends.
+template <class T, class In>
+struct Stored {
+    const In* x;
+    __device__ Stored from(Index first) const { return {x + first}; }
+    __device__ T operator()(int j) const { return static_cast<T>(x[j]); }
+};
+template <class T, class In>
+struct Spaced {
+    const Lane<T, In>& lane;
+    const In* x;
+    __device__ Spaced from(Index first) const { return {lane, x + first * lane.stride()}; }
+    __device__ T operator()(int j) const { return lane.value(x[j * lane.stride()]); }
+};
+template <class T, class In>
+struct Extended {
+    const Job& job;
+    const Lane<T, In>& lane;
+    Index frame;
+    __device__ Extended from(Index first) const { return {job, lane, frame + first}; }
+    __device__ T operator()(int j) const { return lane.extended(job, frame + j); }
+};
+
+/// Adds the products of taps first .. first + count - 1 with the samples from `frame` on.
+template <class T, class In, class Tap>
+__device__ void add_from_memory(Sum<T>& sum, Index first, Index count, const Tap& tap, const Job& job,
+                                const Lane<T, In>& lane, Index frame) {
+    if (count <= 0) return;
+    if (!job.plain(frame, frame + count))
+        sum.add(first, count, tap, Extended<T, In>{job, lane, frame});
+    else if (lane.stride() == 1 && !lane.scaled())
+        sum.add(first, count, tap, Stored<T, In>{lane.at(frame)});
+    else
+        sum.add(first, count, tap, Spaced<T, In>{lane, lane.at(frame)});
+}
+
+/// Taps in global memory.
+template <class T>
+struct TapsInMemory {
+    const T* __restrict__ taps;
+    __device__ TapsInMemory from(Index first) const { return {taps + first}; }
+    __device__ T operator()(int j) const { return __ldg(taps + j); }
+};
 
 /// Outputs at, at + threads, ...: neighbouring threads read neighbouring words, one load of a tap for all
 /// outputs.
 template <class T, int Outputs>
 struct Strided {
-    static constexpr int per_thread = Outputs, body = 1;
+    static constexpr int per_thread = Outputs, body = 1, blocks = 6;
     static __device__ void add(T (&totals)[Outputs], const T* row, int at, int threads, const T* taps,
                                int count, int segment) {
         const T* x = row + at;
@@ -59,37 +138,15 @@ struct Strided {
 template <class T, int Outputs>
 struct Neighbouring {
     static constexpr int V = Vector<T>::size;
-    static constexpr int per_thread = Outputs, window = Outputs + V, body = window;
+    static constexpr int per_thread = Outputs, window = Outputs + V, body = window, blocks = 4;
     static_assert(Outputs % V == 0 && Outputs / V % 2 == 1);
 
     static __device__ __forceinline__ void add(T (&totals)[Outputs], const T* row, int at, int, const T* taps,
                                                int count, int segment) {
-        const T* x = row + at * Outputs;
-        T w[window], tap[V], next[V];
-#pragma unroll
-        for (int i = 0; i < Outputs; i += V)
-            load_vector(&w[i], x + i);
-        load_vector(next, taps);
-        int left = count;
-        while (left >= body) {
-            T sums[Outputs] = {};
-            const int stop = left - min(left / body * body, segment);
-            for (; left > stop; left -= body, x += body, taps += body) {
-#pragma unroll
-                for (int s = 0; s < body; s += V) {
-                    load_vector(&w[(s + Outputs) % window], x + s + Outputs);
-                    turn(tap, next, taps + s + V);
-#pragma unroll
-                    for (int v = 0; v < V; ++v)
-                        products(sums, w, tap[v], s + v);
-                }
-            }
-            merge(totals, sums);
-        }
-        if (left == 0) return;
-        T sums[Outputs] = {};
-        finish<0>(sums, w, next, x, taps, left);
-        merge(totals, sums);
+        const int piece = segment < body ? segment : count;  // segments shorter than a turn begin anew
+#pragma unroll 1
+        for (int first = 0; first < count; first += piece)
+            add_piece(totals, row + at * Outputs + first, taps + first, min(piece, count - first), segment);
     }
     static __device__ __forceinline__ void put(const T (&totals)[Outputs], T* row, int at, int) {
 #pragma unroll
@@ -98,43 +155,55 @@ struct Neighbouring {
     }
 
   private:
-    // The last, shorter turn from step s on. Written as a recursion, for every index of the window must be a
-    // constant.
-    template <int s>
-    static __device__ __forceinline__ void finish(T (&sums)[Outputs], T (&w)[window], T (&next)[V],
-                                                  const T* x, const T* taps, int left) {
-        if constexpr (s < body) {
-            T tap[V];
-            load_vector(&w[(s + Outputs) % window], x + s + Outputs);
-            turn(tap, next, taps + s + V);
-            if (left - s >= V) {
+    static __device__ __forceinline__ void add_piece(T (&totals)[Outputs], const T* x, const T* taps,
+                                                     int count, int segment) {
+        T w[window], tap[V], next[V];
 #pragma unroll
-                for (int v = 0; v < V; ++v)
-                    products(sums, w, tap[v], s + v);
-                finish<s + V>(sums, w, next, x, taps, left);
-            } else {
+        for (int i = 0; i < Outputs; i += V)
+            load_vector(&w[i], x + i);
+        load_vector(next, taps);
+        for (int left = count; left > 0;) {
+            T sums[Outputs] = {};
+            const int stop = left - segment;
+            do {
+                turn<0>(sums, w, tap, next, x, taps, left);
+                x += body;
+                taps += body;
+                left -= body;
+            } while (left > 0 && left > stop);
 #pragma unroll
-                for (int v = 0; v < V - 1; ++v)
-                    if (v < left - s) products(sums, w, tap[v], s + v);
-            }
+            for (int e = 0; e < Outputs; ++e)
+                totals[e] += sums[e];
         }
     }
-    static __device__ __forceinline__ void turn(T (&tap)[V], T (&next)[V], const T* from) {
+    // A turn from tap s on, which ends early after the last tap. A recursion, for every index of the window
+    // must be a constant. Products come in pairs of taps, each pair a block of its own: this keeps the
+    // compiler from mixing more taps, which would cost the register file a third read an instruction.
+    template <int s>
+    static __device__ __forceinline__ void turn(T (&sums)[Outputs], T (&w)[window], T (&tap)[V], T (&next)[V],
+                                                const T* x, const T* taps, int left) {
+        if constexpr (s < body) {
+            if constexpr (s % V == 0) {
+                load_vector(&w[(s + Outputs) % window], x + s + Outputs);
 #pragma unroll
-        for (int v = 0; v < V; ++v)
-            tap[v] = next[v];
-        load_vector(next, from);
+                for (int v = 0; v < V; ++v)
+                    tap[v] = next[v];
+                load_vector(next, taps + s + V);
+            }
+            if (left - s < 2) {
+                if (left - s == 1) products<s>(sums, w, tap[s % V]);
+                return;
+            }
+            products<s>(sums, w, tap[s % V]);
+            products<s + 1>(sums, w, tap[s % V + 1]);
+            turn<s + 2>(sums, w, tap, next, x, taps, left);
+        }
     }
-    static __device__ __forceinline__ void products(T (&sums)[Outputs], const T (&w)[window], T tap,
-                                                    int shift) {
+    template <int shift>
+    static __device__ __forceinline__ void products(T (&sums)[Outputs], const T (&w)[window], T tap) {
 #pragma unroll
         for (int e = 0; e < Outputs; ++e)
             sums[e] = fma(tap, w[(shift + e) % window], sums[e]);
-    }
-    static __device__ __forceinline__ void merge(T (&totals)[Outputs], const T (&sums)[Outputs]) {
-#pragma unroll
-        for (int e = 0; e < Outputs; ++e)
-            totals[e] += sums[e];
     }
 };
 

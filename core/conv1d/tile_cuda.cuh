@@ -8,13 +8,11 @@
 
 namespace convoy::conv1d::gpu {
 
-constexpr int tile_threads = 256;
-
 /// Core: static per_thread; add(totals, row, at, threads, taps, count, segment) adds the products of `count`
 /// taps to the totals of the thread's outputs; place(at, threads, e) is the e-th output of the thread in its
 /// row.
 template <class T, class Core>
-__global__ void __launch_bounds__(tile_threads, 2)
+__global__ void __launch_bounds__(tile_threads, Core::blocks)
     tile_kernel(const Job job, const Cut cut, const Tiling tiling, const T* __restrict__ taps) {
     constexpr int ahead = Vector<T>::size;
     T* const x = shared<T>();
@@ -32,7 +30,7 @@ __global__ void __launch_bounds__(tile_threads, 2)
                                   cut.outputs + steps - 1, Divisor(phases)};
             __syncthreads();
             on_type(job.type, [&](auto in) { load_stretch<T, decltype(in)>(job, tile, cut, stretch, x); });
-            const int tap_row = cut.steps + ahead;
+            const int tap_row = cut.steps + 2 * ahead;
             for (int p = 0; p < phases; ++p)
                 for (int q = thread; q < tap_row; q += tile_threads)
                     g[p * tap_row + q] =

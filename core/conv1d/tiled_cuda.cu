@@ -9,8 +9,8 @@ namespace convoy::conv1d {
 namespace gpu {
 namespace {
 
-// With much decimation a tile of few outputs fills the shared memory.
-constexpr Index most_decimation_of_four = 8;
+// Outputs of a thread; with much decimation a tile of few outputs fills the shared memory.
+constexpr int many = 16, some = 4, one = 1;
 
 template <class T, int Outputs>
 class TiledStage : public CudaStage {
@@ -30,8 +30,9 @@ class TiledStage : public CudaStage {
 
 template <class T>
 std::unique_ptr<Stage> make(const Problem& p, const device::Device& d) {
-    if (p.decimate <= most_decimation_of_four) return std::make_unique<TiledStage<T, 4>>(p, d);
-    return std::make_unique<TiledStage<T, 1>>(p, d);
+    if (p.decimate <= 2) return std::make_unique<TiledStage<T, many>>(p, d);
+    if (p.decimate <= 8) return std::make_unique<TiledStage<T, some>>(p, d);
+    return std::make_unique<TiledStage<T, one>>(p, d);
 }
 
 }  // namespace

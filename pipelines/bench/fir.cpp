@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/device/fma_rate_cpu.hpp"
-#include "pipelines/bench/ceilings.hpp"
+#include "pipelines/bench/fir_cuda.hpp"
 
 namespace convoy::pipelines::bench {
 
@@ -79,25 +79,14 @@ FirRow row_of(const conv1d::Problem& p, const conv1d::Strategy& strategy, const 
     return row;
 }
 
-void measure_ceilings_into(FirBench& bench, const FirBenchOptions& o) {
-    if (o.device.backend == device::Backend::cpu) {
-        bench.fma_gflops = device::fma_rate() * 1e-9 * o.threads;
-        bench.copy_gbytes_per_s = device::copy_rate() * 1e-9;
-        return;
-    }
-    CeilingOptions options;
-    options.device = o.device;
-    const Figures figures = gpu_ceilings(options);
-    bench.fma_gflops = value_of(figures, "fma_float32") * 1e3;
-    bench.copy_gbytes_per_s = value_of(figures, "device_copy");
-}
-
 }  // namespace
 
 FirBench bench_fir(const FirBenchOptions& o) {
+    if (o.device.backend != device::Backend::cpu) return bench_fir_on_gpu(o);
     FirBench bench;
     tbb::task_arena arena(std::max(1, o.threads));
-    measure_ceilings_into(bench, o);
+    bench.fma_gflops = device::fma_rate() * 1e-9 * o.threads;
+    bench.copy_gbytes_per_s = device::copy_rate() * 1e-9;
     for (const Index taps : o.taps)
         for (const Index samples : o.samples)
             for (const Index channels : o.channels) {

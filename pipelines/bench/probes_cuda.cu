@@ -11,20 +11,21 @@ constexpr int threads = 256;
 constexpr int chains = 16;  // independent sums a thread: more than the latency of an FMA needs
 constexpr int iterations = 4096;
 
-__global__ void fma_only(float* sink, float by, float plus) {
-    float sum[chains];
+template <class T>
+__global__ void fma_only(T* sink, T by, T plus) {
+    T sum[chains];
 #pragma unroll
     for (int c = 0; c < chains; ++c)
-        sum[c] = static_cast<float>(threadIdx.x + c);
+        sum[c] = static_cast<T>(threadIdx.x + c);
     for (int i = 0; i < iterations; ++i)
 #pragma unroll
         for (int c = 0; c < chains; ++c)
-            sum[c] = fmaf(sum[c], by, plus);
-    float all = 0;
+            sum[c] = fma(sum[c], by, plus);
+    T all = 0;
 #pragma unroll
     for (int c = 0; c < chains; ++c)
         all += sum[c];
-    if (all == 1e30f) *sink = all;  // never: the sums converge; but the compiler cannot know
+    if (all == T(1e30)) *sink = all;  // never: the sums converge; but the compiler cannot know
 }
 
 __global__ void read_only(const uint4* __restrict__ in, std::int64_t words, unsigned* sink) {
@@ -43,13 +44,22 @@ __global__ void read_only(const uint4* __restrict__ in, std::int64_t words, unsi
     if (all == 0x9e3779b9u) atomicAdd(sink, 1u);  // keeps the loads
 }
 
+template <class T>
+double run_fma_of(const device::Device& gpu, std::byte* sink, cudaStream_t queue) {
+    const int blocks = gpu.attributes.multiprocessors * 32;
+    fma_only<T><<<blocks, threads, 0, queue>>>(reinterpret_cast<T*>(sink), T(0.5), T(1));
+    device::check_launch("the FMA probe");
+    return 2.0 * blocks * threads * chains * iterations;
+}
+
 }  // namespace
 
 double run_fma(const device::Device& gpu, std::byte* sink, cudaStream_t queue) {
-    const int blocks = gpu.attributes.multiprocessors * 32;
-    fma_only<<<blocks, threads, 0, queue>>>(reinterpret_cast<float*>(sink), 0.5f, 1.0f);
-    device::check_launch("the FMA probe");
-    return 2.0 * blocks * threads * chains * iterations;
+    return run_fma_of<float>(gpu, sink, queue);
+}
+
+double run_fma_double(const device::Device& gpu, std::byte* sink, cudaStream_t queue) {
+    return run_fma_of<double>(gpu, sink, queue);
 }
 
 void run_read(const device::Device& gpu, const std::byte* data, std::size_t bytes, std::byte* sink,

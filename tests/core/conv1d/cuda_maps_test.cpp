@@ -2,9 +2,9 @@
 // wherever the maps are, so that a machine without a GPU guards them too.
 #include "core/conv1d/cuda_maps.hpp"
 
-#include <cmath>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -16,7 +16,7 @@ using namespace convoy::conv1d;
 
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = gpu::tile_threads;
 
 gpu::Job job_of(Index outer, Index count, Index inner, Index taps = 5, Index decimate = 1,
                 Index first_output = 7) {
@@ -39,7 +39,7 @@ gpu::Job job_of(Index outer, Index count, Index inner, Index taps = 5, Index dec
 struct Core {
     int per_thread, vector;
 };
-constexpr Core cores[] = {{20, 4}, {12, 4}, {4, 4}, {10, 2}, {6, 2}, {2, 2}, {1, 4}};
+constexpr Core cores[] = {{28, 4}, {12, 4}, {4, 4}, {14, 2}, {6, 2}, {2, 2}, {1, 4}, {4, 2}};
 
 int body_of(const Core& c) {
     return c.per_thread == 1 ? 1 : c.per_thread + c.vector;
@@ -77,6 +77,27 @@ TEST_CASE("one thread an output covers each output once, in the order of memory"
     CHECK(gpu::place(wide, (Index{5} << 32) / threads + 1, threads, 9).output == 8);
 }
 
+TEST_CASE("blocks of outputs that need no looking read the window only") {
+    for (const Index decimate : {1, 3, 100})
+        for (const Index taps : {1, 63, 2000})
+            for (const Index first : {0, 7, 5000}) {
+                gpu::Job job = job_of(2, 9000, 1, taps, decimate, first);
+                job.in_span.count = std::min(job.in_span.count, Index{200000} - job.in_span.first);
+                const gpu::PlainBlocks plain = gpu::plain_blocks(job, threads);
+                Index found = 0;
+                for (Index b = 0; b < gpu::ceil_div(9000, threads); ++b) {
+                    const Index n = first + b * threads, f = job.frame_of(n);
+                    const bool there = n + threads <= job.out_span.end() &&
+                                       job.plain(f, f + (threads - 1) * decimate + taps);
+                    CHECK(there == (b >= plain.begin && b < plain.end));
+                    if (there)
+                        CHECK(job.sample_at(1, 0, f) == plain.in + job.in_pitch + b * threads * decimate);
+                    found += there;
+                }
+                if (decimate == 1) CHECK(found > 0);
+            }
+}
+
 TEST_CASE("tiles cover each output of each lane once") {
     for (const Core& core : cores)
         for (const auto& [outer, count, inner] : {std::array<Index, 3>{1, 1, 1},
@@ -111,7 +132,7 @@ TEST_CASE("tiles cover each output of each lane once") {
 
 TEST_CASE("places of threads in a tile cover it once") {
     for (const bool planar : {true, false})
-        for (const int rows : {1, 2, 3, 7, 16, 64, 256})
+        for (const int rows : {1, 2, 3, 7, 16, 64, threads})
             for (const int frames : {1, 20, 1000}) {
                 std::vector<int> times(static_cast<std::size_t>(rows * frames));
                 for (int t = 0; t < threads; ++t) {
@@ -130,7 +151,7 @@ TEST_CASE("phases and chunks use each tap once, and samples stay within their ro
             for (const Index decimate : {1, 2, 3, 16, 17, 100, 300, 100000}) {
                 const auto cut = gpu::cut_of_filter(taps, decimate, threads, core.per_thread, 1, core.vector,
                                                     body_of(core));
-                CHECK(cut.segment % body_of(core) == 0);
+                CHECK((cut.segment % body_of(core) == 0 || cut.segment * 2 == body_of(core)));
                 CHECK(cut.tap_pitch >= cut.all_steps + core.vector);
                 std::vector<int> times(static_cast<std::size_t>(taps));
                 for (Index q0 = 0; q0 < cut.all_steps; q0 += cut.steps)
@@ -155,47 +176,54 @@ TEST_CASE("phases and chunks use each tap once, and samples stay within their ro
 }
 
 TEST_CASE("sums in segments keep the bound of 4 u (2 + sqrt K) for any data") {
-    for (Index taps = 1; taps < 20000; taps += 1 + taps / 50)
+    for (Index taps = 1; taps < 20000; taps += 1 + taps / 100)
         for (const Core& core : cores) {
             const auto cut =
                 gpu::cut_of_filter(taps, 1, threads, core.per_thread, 1, core.vector, body_of(core));
-            // Roundings that a product may pass: in its segment, of the segments, of tap and sample.
-            const double roundings = static_cast<double>(std::min<Index>(cut.segment, taps)) +
-                                     std::ceil(static_cast<double>(taps) / cut.segment) + 1;
-            CHECK(roundings <= 4 * (2 + std::sqrt(static_cast<double>(taps))));
+            CHECK(gpu::roundings(taps, cut.segment) <= 4 * (2 + std::sqrt(static_cast<double>(taps))));
+            CHECK(gpu::roundings(taps, gpu::longest_segment(taps)) <=
+                  4 * (2 + std::sqrt(static_cast<double>(taps))));
         }
 }
 
-TEST_CASE("tiles of the fast kernel begin on 16 bytes and cover each output once") {
+TEST_CASE("tiles of the fast kernel begin on 16 bytes, copy what is there and cover each output once") {
     for (const int vector : {4, 2})
         for (const std::uintptr_t odd : {0, 1, 2, 3})
-            for (const Index outer : {1, 3})
-                for (const Index taps : {1, 2, 63, 128}) {
+            for (const Index taps : {1, 2, 63, 128})
+                for (const Index first : {0, 7, 999000}) {
                     constexpr int outputs = 64;
-                    const gpu::Job job = job_of(outer, 1000, 1, taps);
-                    const unsigned size = 16 / static_cast<unsigned>(vector);
-                    const std::uintptr_t base = 4096 + odd % static_cast<unsigned>(vector) * size;
-                    const Index along = gpu::ceil_div(1000 + vector - 1, outputs);
-                    std::vector<int> times(static_cast<std::size_t>(outer * 1000));
-                    for (Index start = 0; start < 5; ++start) {  // as five blocks walk
-                        auto tile = gpu::stream_tile(job, base, vector, outputs, along, 0, start);
-                        while (tile.outer < outer) {
-                            const Index sample = job.sample_at(tile.outer, 0, tile.first + job.first);
-                            const auto address = static_cast<Index>(base) + sample * static_cast<Index>(size);
-                            CHECK(address % 16 == 0);
-                            for (Index n = std::max(tile.first, job.out_span.first);
-                                 n < std::min(tile.first + outputs, job.out_span.end()); ++n)
-                                ++times[static_cast<std::size_t>(tile.outer * 1000 + n - job.out_span.first)];
-                            tile = gpu::stream_tile(job, base, vector, outputs, along, tile.outer,
-                                                    tile.along + 5);
+                    gpu::Job job = job_of(3, 1000, 1, taps, 1, first);
+                    job.in_span.count = std::min(job.in_span.count, job.frames - job.in_span.first);
+                    const auto size = static_cast<Index>(16 / vector);
+                    const std::uintptr_t base =
+                        4096 + odd % static_cast<unsigned>(vector) * static_cast<unsigned>(size);
+                    const int samples = static_cast<int>(gpu::round_up(outputs + taps - 1, vector));
+                    const int tiles = static_cast<int>(gpu::ceil_div(1000 + vector - 1, outputs));
+                    for (Index outer = 0; outer < job.outer; ++outer) {
+                        const auto row = gpu::stream_row(job, base, vector, samples, outputs, tiles, outer);
+                        std::vector<int> times(1000);
+                        for (int t = 0; t < tiles; ++t) {
+                            const Index in = row.in + t * Index{outputs};  // from the window's start
+                            CHECK((static_cast<Index>(base) + in * size) % 16 == 0);
+                            const Index at = in - outer * job.in_pitch;  // in the row
+                            const bool there = at >= 0 && at + samples <= job.in_span.count;
+                            CHECK(there == (t >= row.copied && t < row.copied_end));
+                            const Index out = row.out + t * Index{outputs} - outer * job.out_pitch;
+                            const bool whole = out >= 0 && out + outputs <= 1000;
+                            CHECK(whole == (t >= row.whole && t < row.whole_end));
+                            // Sample i of the tile is what output i uses first.
+                            CHECK(at + job.in_span.first == job.frame_of(first + out));
+                            for (Index n = std::max<Index>(out, 0); n < std::min<Index>(out + outputs, 1000);
+                                 ++n)
+                                ++times[static_cast<std::size_t>(n)];
                         }
+                        CHECK(std::set<int>(times.begin(), times.end()) == std::set<int>{1});
                     }
-                    CHECK(std::set<int>(times.begin(), times.end()) == std::set<int>{1});
                 }
 }
 
 TEST_CASE("neighbouring threads load 16 bytes from different banks") {
-    for (const int vectors : {1, 3, 5})  // of 16 bytes in a thread's outputs
+    for (const int vectors : {1, 3, 7})  // of 16 bytes in a thread's outputs
         for (int quarter = 0; quarter < 4; ++quarter) {
             std::set<int> banks;  // of 16 bytes
             for (int lane = 0; lane < 8; ++lane)
