@@ -78,6 +78,8 @@ int run_single(pipelines::JobRequest request, const Params& params) {
     Progress progress(params, request.input);
     request.progress = progress.callback();
     pipelines::Job job(std::move(request));
+    if (params.flag("explain"))
+        for (const pipelines::StepReport& step : job.planned().steps) log_text(step.explanation);
     write_report(params, to_json(job.run()));
     return 0;
 }
@@ -116,12 +118,16 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     };
     const auto outcomes = pipelines::run_batch(std::move(requests), options);
     write_report(params, batch_json(outcomes));
+    if (params.flag("explain"))
+        for (const pipelines::Outcome& o : outcomes)
+            for (std::size_t i = 0; o.report && i < o.report->steps.size(); ++i)
+                log_text(o.input + ": " + o.report->steps[i].explanation);
     std::string failed;
     for (const pipelines::Outcome& o : outcomes)
         if (!o.report) failed += o.input + "\n";
     if (params.given("failed-to")) write_text(params.text("failed-to"), failed);
     if (failed.empty()) return 0;
-    log_list("not done:", failed);
+    log_text("not done:\n" + failed);
     return 3;
 }
 

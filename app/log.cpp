@@ -49,8 +49,8 @@ void log_info(const std::string& text) {
     logger()->info("{}", text);
 }
 
-void log_list(const std::string& title, const std::string& lines) {
-    std::fprintf(stderr, "%s\n%s", title.c_str(), lines.c_str());
+void log_text(const std::string& lines) {
+    std::fputs(lines.c_str(), stderr);
 }
 
 struct Progress::State {

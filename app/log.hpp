@@ -14,8 +14,8 @@ void configure_log(const Params& params);
 
 void log_error(const std::string& text);
 void log_info(const std::string& text);
-/// Lines without prefix below a title: what a batch did not do.
-void log_list(const std::string& title, const std::string& lines);
+/// Lines without a prefix, as they are: what a batch did not do, a table that was asked for.
+void log_text(const std::string& lines);
 
 /// Shows how far the work is, with rate and time left: only on a terminal, and not with --quiet. Erased when destroyed.
 class Progress {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "core/base/error.hpp"
+#include "core/conv1d/cpu_cost.hpp"
 #include "pipelines/json.hpp"
 
 namespace convoy::pipelines {
@@ -14,6 +15,7 @@ namespace convoy::pipelines {
 namespace {
 
 namespace fs = std::filesystem;
+namespace cpu_cost = conv1d::cpu_cost;
 
 constexpr std::string_view schema = "convoy.calibration/1";
 
@@ -41,6 +43,41 @@ void save(Json whole) {
     if (!out || error) throw failed(path.string(), "the calibration cannot be written", "set CONVOY_CALIBRATION to another place");
 }
 
+struct Speed {
+    std::string_view key;
+    double cpu_cost::Calibration::*value;
+};
+constexpr Speed speeds[] = {{"direct_flops", &cpu_cost::Calibration::direct_flops},
+                            {"memory_bytes", &cpu_cost::Calibration::memory_bytes},
+                            {"gather_ns", &cpu_cost::Calibration::gather_ns},
+                            {"look_ns", &cpu_cost::Calibration::look_ns}};
+struct Lengths {
+    std::string_view key;
+    cpu_cost::PerLength cpu_cost::Calibration::*values;
+};
+constexpr Lengths lengths[] = {{"transform32_ns", &cpu_cost::Calibration::transform32_ns},
+                               {"transform64_ns", &cpu_cost::Calibration::transform64_ns}};
+
+Json to_json(const cpu_cost::Calibration& c) {
+    Json j;
+    for (const Speed& s : speeds) j[s.key] = c.*s.value;
+    for (const Lengths& l : lengths)
+        for (const double ns : c.*l.values) j[l.key].push(ns);
+    return j;
+}
+
+// Values that are missing, or no speeds, stay as shipped.
+cpu_cost::Calibration cpu_from_json(const Json& j) {
+    cpu_cost::Calibration c;
+    for (const Speed& s : speeds)
+        if (const double v = j.at(s.key).number(); v > 0) c.*s.value = v;
+    for (const Lengths& l : lengths)
+        if (const Json::Array* list = j.at(l.key).as_array(); list != nullptr && list->size() == (c.*l.values).size())
+            for (std::size_t i = 0; i < list->size(); ++i)
+                if (const double v = (*list)[i].number(); v > 0) (c.*l.values)[i] = v;
+    return c;
+}
+
 Json current() {
     Json whole = read();
     whole["schema"] = schema;
@@ -56,9 +93,19 @@ std::string calibration_path() {
     return folder + "/convoy/calibration.json";
 }
 
+void calibrate_cpu() {
+    const cpu_cost::Calibration measured = cpu_cost::measure_calibration();
+    cpu_cost::set_calibration(measured);
+    Json whole = current();
+    whole["cpus"][device::cpu().attributes.name] = to_json(measured);
+    save(std::move(whole));
+}
+
 void load_calibration() {
     try {
         const Json whole = read();
+        if (const Json& cpu = whole.at("cpus").at(device::cpu().attributes.name); !cpu.is_null())
+            cpu_cost::set_calibration(cpu_from_json(cpu));
         if (const Json::Object* modes = whole.at("memory_modes").as_object())
             for (const auto& [uuid, name] : *modes)
                 if (const memory::Mode* mode = name.as_text() ? memory::catalog().find(*name.as_text()) : nullptr)

@@ -15,6 +15,9 @@ std::string calibration_path();
 /// a warning, and the shipped defaults stay.
 void load_calibration();
 
+/// Measures the CPU (about two seconds, one thread) and saves it beside what is there.
+void calibrate_cpu();
+
 /// The mode with the highest rate with the CPU filling and draining, among those that ran; nullptr for none.
 const memory::Mode* fastest_mode(const bench::StreamBench& measured);
 

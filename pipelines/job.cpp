@@ -102,7 +102,7 @@ void Job::State::plan_steps() {
     flow = flow_of(reader->recording());
     for (const StepCall& call : request.steps) {
         Planned planned = call.step->plan(call.params, flow, execution);
-        StepReport step{std::string(call.step->name), planned.strategy, planned.reason, planned.notes,
+        StepReport step{std::string(call.step->name), planned.strategy, planned.reason, planned.notes, planned.explanation,
                         {}, planned.stage->shape(), planned.stage->type()};
         report.steps.push_back(std::move(step));
         if (!picture.file.empty())

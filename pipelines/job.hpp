@@ -34,6 +34,7 @@ struct JobRequest {
 struct StepReport {
     std::string name, strategy, reason;
     std::vector<std::pair<std::string, std::string>> notes;
+    std::string explanation;  // the table behind `auto`
     Stage::Facts facts;
     Shape shape;  // of its result
     SampleType type = SampleType::float32;

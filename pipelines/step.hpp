@@ -58,6 +58,7 @@ struct Planned {
     std::string strategy, reason;       // empty where a step has no choice
     std::vector<std::pair<std::string, std::string>> notes;  // "numtaps": "101"
     std::vector<double> taps;           // of a filter
+    std::string explanation;            // the cost model's table behind `auto`, for --explain
     PictureRequest picture;             // of the result, which must be the last step's
 };
 

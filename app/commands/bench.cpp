@@ -30,6 +30,7 @@ constexpr Param fir_list[] = {
     {.name = "interleaved", .kind = Kind::flag, .help = "fir: frames x channels instead of channel after channel"},
     {.name = "type", .kind = Kind::choice, .value = "TYPE", .help = "fir: type of the samples", .fallback = "float32",
      .choices = "int16,int32,float32,float64"},
+    {.name = "calibrate", .kind = Kind::flag, .help = "fir: measure this CPU first and keep it for auto"},
     {.name = "decimate", .kind = Kind::integer, .value = "N", .help = "fir: keep every Nth output", .fallback = "1"},
 };
 constexpr Param stft_list[] = {
@@ -113,6 +114,11 @@ app::Table fir(const Params& p) {
     for (const auto* list : {&o.taps, &o.samples, &o.channels})
         for (const Index n : *list)
             if (n < 1) throw usage_error("taps, samples and channels must be 1 or more");
+    if (p.flag("calibrate")) {
+        if (o.device.backend != device::Backend::cpu)
+            throw usage_error("--calibrate measures the CPU, and the work is on " + o.device.id(), "add --device cpu");
+        pipelines::calibrate_cpu();
+    }
     const bench::FirBench result = bench::bench_fir(o);
     app::Table table{"convoy.bench.fir/1",
                      {"strategy", "taps", "samples", "channels", "type", "median_s", "msamples_per_s", "gflops",

@@ -136,6 +136,23 @@ void flow_out(Flow& flow, const conv1d::Problem& problem) {
     flow.scaling = {};
 }
 
+// The cost model's table: what each strategy would take, and why one was left out.
+std::string explanation(const conv1d::Problem& problem, const Execution& execution, const conv1d::Choice& choice) {
+    std::string text = "filter of " + to_text(static_cast<Index>(problem.taps.size())) + " taps on " +
+                       execution.device.id() + ", modelled seconds for 1e9 outputs in one thread:\n";
+    for (const conv1d::Modelled& row : conv1d::modelled(problem, execution.device)) {
+        std::string name(row.strategy->name);
+        name.resize(std::max<std::size_t>(name.size() + 1, 12), ' ');
+        text += row.strategy == choice.strategy ? "* " : "  ";
+        text += name + (row.seconds ? to_text(std::round(*row.seconds * 1000) / 1000) : std::string("-"));
+        if (row.transform_length > 0) text += "  transforms of " + to_text(row.transform_length);
+        if (!row.cannot.empty()) text += "  cannot: " + row.cannot;
+        if (row.cannot.empty() && !row.seconds) text += "  never taken by auto";
+        text += "\n";
+    }
+    return text + "taken: " + std::string(choice.strategy->name) + ", " + choice.reason + "\n";
+}
+
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     for (const std::string_view name : {"corners", "order"})
         if (p.given(name))
@@ -153,6 +170,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     planned.stage = conv1d::plan(problem, *choice.strategy, execution.device);
     planned.strategy = choice.strategy->name;
     planned.reason = choice.reason;
+    planned.explanation = explanation(problem, execution, choice);
     planned.notes = taps.notes;
     planned.notes.emplace_back("numtaps", to_text(static_cast<Index>(problem.taps.size())));
     planned.notes.emplace_back("mode", p.text("mode"));
