@@ -1,0 +1,222 @@
+#include "core/conv2d/cpu_stage.hpp"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/base/rows.hpp"
+
+namespace convoy::conv2d {
+
+namespace {
+
+// Samples of a patch: a part of the second-level cache, beside the kernel and the outputs.
+constexpr Index patch_bytes = 192 << 10;
+constexpr Index most_columns = 512;
+constexpr Index most_rows = 64;
+// Results that do not go to their place at once (complex ones).
+constexpr Index result_bytes = 512 << 10;
+// Patches of all threads together; with very large kernels fewer of them work.
+constexpr Index most_bytes = Index{64} << 20;
+
+Index ceil_div(Index a, Index b) {
+    return (a + b - 1) / b;
+}
+Index ceil_to(Index n, Index step) {
+    return ceil_div(n, step) * step;
+}
+
+template <class T>
+class CpuStage : public Stage {
+  public:
+    CpuStage(const Problem& p, std::unique_ptr<PatchKernel<T>> kernel)
+        : p_(p), kernel_(std::move(kernel)), out_(p.outputs()), before_(p.before()), spread_(p.spread()) {
+        for (Index s = 0; s < p.taps.columns; ++s)
+            reach_ = std::max(reach_, place_of(p, s).offset);
+        choose_patch();
+        allocate();
+    }
+
+    Shape shape() const override { return p_.out_shape(); }
+    SampleType type() const override { return SampleTypeOf<T>::value; }
+    Span needed(Span out) const override { return p_.needed(out); }
+    Index needed_at_most(Index count) const override { return p_.needed_at_most(count); }
+    bool splittable() const override { return false; }
+
+    void run(const Window& in, const Window& out, Lanes, device::Stream&) override {
+        const Index across = ceil_div(out.span.count, columns_), down = ceil_div(out_.rows, rows_);
+        const Index patches = p_.images * p_.groups * p_.parts() * down * across;
+        std::atomic<Index> next{0};
+        const auto work = [&](std::size_t worker) {
+            for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < patches;) {
+                Job job;
+                job.column = out.span.first + i % across * columns_;
+                job.count = std::min(columns_, out.span.end() - job.column);
+                job.row = i / across % down * rows_;
+                job.rows = std::min(rows_, out_.rows - job.row);
+                const Index plane = i / across / down;
+                job.part = plane % p_.parts();
+                job.group = plane / p_.parts() % p_.groups;
+                job.image = plane / p_.parts() / p_.groups;
+                compute(job, in, out, workers_[worker]);
+            }
+        };
+        const auto crew =
+            static_cast<std::size_t>(std::min<Index>(static_cast<Index>(workers_.size()), patches));
+        if (crew <= 1) return work(0);
+        tbb::parallel_for(std::size_t{0}, crew, work, tbb::simple_partitioner{});
+    }
+
+  private:
+    static constexpr Index line = 64 / sizeof(T);
+
+    struct Job {
+        Index image, group, part;
+        Index row, rows, column, count;  // of the outputs
+    };
+    struct Worker {
+        T *x, *y, *scratch;
+        device::Buffer memory;
+    };
+
+    Index phases() const { return std::min(p_.stride.columns, spread_.columns); }
+    Index phase_width(Index columns) const { return ceil_to(columns + reach_, line) + line; }
+    Index in_rows(Index rows) const { return (rows - 1) * p_.stride.rows + spread_.rows; }
+    Index samples(Index rows, Index columns) const {
+        return p_.group_channels() * std::min(in_rows(rows), p_.extent.rows) * phases() *
+               phase_width(columns);
+    }
+
+    // Patches are the same for any chunk in their rows, and as large as the cache holds.
+    void choose_patch() {
+        const Index step = kernel_->column_step(), fit = patch_bytes / Index{sizeof(T)};
+        rows_ = kernel_->row_step();
+        columns_ = ceil_to(std::min(most_columns, out_.columns), step);
+        while (columns_ > step && samples(rows_, columns_) > fit)
+            columns_ = ceil_to(columns_ / 2, step);
+        const Index results =
+            p_.complex ? result_bytes / Index{sizeof(T)} / (p_.group_filters() * columns_) : most_rows;
+        while (rows_ + kernel_->row_step() <=
+                   std::min({most_rows, results, ceil_to(out_.rows, kernel_->row_step())}) &&
+               samples(rows_ + kernel_->row_step(), columns_) <= fit)
+            rows_ += kernel_->row_step();
+    }
+
+    void allocate() {
+        const Index x = ceil_to(samples(rows_, columns_), line);
+        const Index y = p_.complex ? ceil_to(p_.group_filters() * rows_ * columns_, line) : 0;
+        const Index bytes = (x + y + kernel_->scratch()) * Index{sizeof(T)};
+        const auto threads = static_cast<Index>(
+            tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+        workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_bytes / bytes, 1, threads)));
+        for (Worker& w : workers_) {
+            w.memory = device::Buffer(device::cpu(), static_cast<std::size_t>(bytes));
+            w.x = reinterpret_cast<T*>(w.memory.data());
+            w.y = w.x + x;
+            w.scratch = w.y + y;
+        }
+    }
+
+    void compute(const Job& job, const Window& in, const Window& out, Worker& w) const {
+        Patch<T> patch;
+        patch.x = w.x;
+        patch.width = phase_width(ceil_to(job.count, kernel_->column_step()));
+        patch.phase = patch.width;
+        patch.row = phases() * patch.width;
+        const Index top = job.row * p_.stride.rows - before_.rows;
+        patch.first_row = std::clamp<Index>(top, 0, p_.extent.rows);
+        patch.rows =
+            std::clamp<Index>(top + in_rows(job.rows), patch.first_row, p_.extent.rows) - patch.first_row;
+        patch.channel = patch.rows * patch.row;
+        patch.group = job.group;
+        patch.first_out = job.row;
+        patch.out_rows = job.rows;
+        patch.count = job.count;
+        load(job, patch, in, w.x);
+
+        const Index plane = (job.image * p_.filters + job.group * p_.group_filters()) * out_.rows + job.row;
+        if (p_.complex) {
+            patch.y = w.y;
+            patch.y_row = job.count;
+            patch.y_filter = job.rows * job.count;
+        } else {
+            patch.y = out.at<T>(plane, job.column);
+            patch.y_row = out.pitch;
+            patch.y_filter = out_.rows * out.pitch;
+        }
+        kernel_->run(patch, w.scratch);
+        if (p_.complex) store(job, patch, plane, out);
+    }
+
+    void load(const Job& job, const Patch<T>& patch, const Window& in, T* x) const {
+        const Index left = job.column * p_.stride.columns - before_.columns;
+        const Index channel = job.image * p_.channels + job.group * p_.group_channels();
+        for (Index c = 0; c < p_.group_channels(); ++c)
+            for (Index r = 0; r < patch.rows; ++r) {
+                const Index outer = (channel + c) * p_.extent.rows + patch.first_row + r;
+                for (Index j = 0; j < phases(); ++j)
+                    load_phase(outer, job.part, left + j, in, patch.width,
+                               x + c * patch.channel + r * patch.row + j * patch.phase);
+            }
+    }
+
+    // Columns first, first + stride, ... of one row, with zeros beyond the edges. What lies past the window
+    // is used by no output that is kept.
+    void load_phase(Index outer, Index part, Index first, const Window& in, Index width, T* x) const {
+        const Index step = p_.stride.columns;
+        const auto place = [&](Index column) {
+            return std::clamp<Index>(column <= first ? 0 : ceil_div(column - first, step), 0, width);
+        };
+        const Index from = place(in.span.first), to = std::max(from, place(in.span.end()));
+        std::fill_n(x, from, T{0});
+        if (to > from) {
+            const std::byte* const src =
+                in.data + outer * in.row_bytes() +
+                ((first + from * step - in.span.first) * in.inner + part) * bytes_of(in.type);
+            const LaneScale scale = scale_of(outer);
+            T* const dst = x + from;
+            load_rows<T>(src, in.type, step * in.inner, 1, to - from, &scale, &dst);
+        }
+        std::fill(x + to, x + width, T{0});
+    }
+
+    LaneScale scale_of(Index outer) const {
+        const auto of = [&](const std::vector<double>& each, double none) {
+            return each.empty() ? none : each[each.size() == 1 ? 0 : static_cast<std::size_t>(outer)];
+        };
+        return {of(p_.scaling.gain, 1), of(p_.scaling.offset, 0)};
+    }
+
+    void store(const Job& job, const Patch<T>& patch, Index plane, const Window& out) const {
+        for (Index k = 0; k < p_.group_filters(); ++k)
+            for (Index r = 0; r < job.rows; ++r) {
+                const T* const row = patch.y + k * patch.y_filter + r * patch.y_row;
+                store_rows<T>(&row, 1, job.count, out.at<T>(plane + k * out_.rows + r, job.column) + job.part,
+                              out.inner);
+            }
+    }
+
+    Problem p_;
+    std::unique_ptr<PatchKernel<T>> kernel_;
+    Pair out_, before_, spread_;
+    Index reach_ = 0;               // the farthest tap in a phase
+    Index rows_ = 1, columns_ = 1;  // of a patch's outputs
+    std::vector<Worker> workers_;
+};
+
+}  // namespace
+
+TapPlace place_of(const Problem& p, Index s) {
+    const Index column = s * p.dilation.columns;
+    return {column % p.stride.columns, column / p.stride.columns};
+}
+
+std::unique_ptr<Stage> make_cpu_stage(const Problem& p, std::unique_ptr<PatchKernel<float>> single,
+                                      std::unique_ptr<PatchKernel<double>> dual) {
+    if (single) return std::make_unique<CpuStage<float>>(p, std::move(single));
+    return std::make_unique<CpuStage<double>>(p, std::move(dual));
+}
+
+}  // namespace convoy::conv2d
