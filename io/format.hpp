@@ -131,6 +131,8 @@ class Writer {
     virtual ~Writer() = default;
     /// Spans must come in order, with all lanes (encoders); otherwise any order, from several threads at once.
     virtual bool ordered() const { return false; }
+    /// Several threads writing at once is worth it (plain files): the caller may cut what it has.
+    virtual bool concurrent() const { return false; }
     /// Writes frames `span` of `lanes` from src, [outer][pitch][inner] of the spec's type.
     virtual void write(Span span, Lanes lanes, const std::byte* src, Index pitch) = 0;
     /// Completes, closes, waits for the disk if asked to, and renames. Throws Error; then nothing is left.

@@ -75,6 +75,7 @@ Json time_json(const JobReport& report) {
     j["setup"] = report.open_s + report.plan_s + s.setup_s;
     j["reading"] = s.read_s;
     j["computing"] = s.compute_s;
+    j["measuring"] = s.measure_s;
     j["writing"] = s.write_s;
     j["waiting"] = s.wait_s;
     j["finishing"] = report.finish_s;

@@ -1,5 +1,6 @@
 #include "pipelines/stream.hpp"
 
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -87,6 +88,11 @@ class Run {
                                                  tbb::this_task_arena::isolate([&] { compute(item); });
                                                  return item;
                                              }) &
+                tbb::make_filter<Item, Item>(tbb::filter_mode::serial_in_order,
+                                             [&](Item item) {
+                                                 tbb::this_task_arena::isolate([&] { finish(item); });
+                                                 return item;
+                                             }) &
                 tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item item) {
                     tbb::this_task_arena::isolate([&] { write(item); });
                 }));
@@ -110,6 +116,7 @@ class Run {
         r.chunk_frames = options_.chunk_frames;
         r.chunk_bytes = options_.chunk_bytes;
         r.memory_limit = options_.memory_limit;
+        r.slots = options_.slots;
         r.one_pass = writer_.ordered() || reader_.sequential();
         if (in.chunk.size() == 2 && in.time_axis == 1) r.row_alignment = in.chunk[0];
         return r;
@@ -143,10 +150,37 @@ class Run {
         return item;
     }
 
+    // Calls f(part, lanes, data) on pieces of a window that threads may read or write at once: rows where there are
+    // enough, else stretches of frames.
+    template <class F>
+    static void in_pieces(const Window& window, Span part, const Lanes& lanes, bool at_once, F&& f) {
+        constexpr Index piece_bytes = 1 << 20, most = 8;  // a file takes no more at once
+        const Index frame = window.inner * bytes_of(window.type);
+        std::byte* const first = window.data + (part.first - window.span.first) * frame;
+        const Index threads = tbb::this_task_arena::max_concurrency();
+        const Index pieces = std::clamp<Index>(part.count * frame * window.outer / piece_bytes, 1, std::min(threads, most));
+        if (!at_once || pieces == 1) return f(part, lanes, first);
+        const bool rows = window.outer >= pieces;
+        const Index units = rows ? window.outer : part.count;
+        tbb::parallel_for(Index{0}, pieces, [&](Index i) {
+            const Index from = units * i / pieces, count = units * (i + 1) / pieces - from;
+            if (rows) {
+                Lanes some = lanes;
+                some.outer_first += from;
+                some.outer_count = count;
+                f(part, some, first + from * window.row_bytes());
+            } else {
+                f(Span{part.first + from, count}, lanes, first + from * frame);
+            }
+        });
+    }
+
     void read_part(const Window& in, Span part, Lanes lanes) {
         if (part.count <= 0) return;
-        const Index offset = (part.first - in.span.first) * in.inner * bytes_of(in.type);
-        reader_.read(part, lanes, in.data + offset, in.pitch);
+        const bool contiguous = !reader_.serial() && reader_.recording().chunk.empty();
+        in_pieces(in, part, lanes, contiguous, [&](Span span, const Lanes& some, std::byte* data) {
+            reader_.read(span, some, data, in.pitch);
+        });
         if (is_float(in.type)) measure(in, part, lanes, reader_.recording().shape, report_.input);
     }
 
@@ -189,28 +223,45 @@ class Run {
                       });
     }
 
-    void write(const Item& item) {
+    // What is wanted of a chunk's result, and where it lies.
+    struct Result {
+        Window window;
+        Span part;
+        Lanes lanes;
+    };
+    Result result_of(const Item& item) const {
+        return {output_window(item, ring_->slot(item.slot).out), overlap(item.out, wanted_),
+                lanes_for(chain_, cuts_.groups[item.group]).back()};
+    }
+
+    // Waits for the result and takes its levels.
+    void finish(const Item& item) {
         {
             const Timed timed(report_.wait_s);
             ring_->wait(item.slot);
         }
-        const Timed timed(report_.write_s);
-        const device::Range range("write");
-        const Window out = output_window(item, ring_->slot(item.slot).out);
-        const Span part = overlap(item.out, wanted_);
+        const Timed timed(report_.measure_s);
+        const auto [out, part, lanes] = result_of(item);
         if (part.count == 0) return;
-        const Lanes lanes = lanes_for(chain_, cuts_.groups[item.group]).back();
         const Shape& whole = chain_.back()->shape();
         measure(out, part, lanes, whole, report_.output);
-        if (options_.hash) {
-            Shape written = whole;
-            written.frames = wanted_.count;
-            hash_.add(stats::hash(out, part, wanted_.first, lanes, written));
-        }
-        const Index offset = (part.first - out.span.first) * out.inner * bytes_of(out.type);
-        writer_.write({part.first - wanted_.first, part.count}, lanes, out.data + offset, out.pitch);
+        if (!options_.hash) return;
+        Shape written = whole;
+        written.frames = wanted_.count;
+        hash_.add(stats::hash(out, part, wanted_.first, lanes, written));
+    }
+
+    void write(const Item& item) {
+        const Timed timed(report_.write_s);
+        const device::Range range("write");
+        const auto [out, part, lanes] = result_of(item);
+        if (part.count == 0) return;
+        in_pieces(out, part, lanes, !writer_.ordered() && writer_.concurrent(),
+                  [&, pitch = out.pitch](Span span, const Lanes& some, std::byte* data) {
+                      writer_.write({span.first - wanted_.first, span.count}, some, data, pitch);
+                  });
         done_ += part.count * lanes.count();
-        if (options_.progress) options_.progress(done_, wanted_.count * whole.lanes());
+        if (options_.progress) options_.progress(done_, wanted_.count * chain_.back()->shape().lanes());
     }
 
     // Levels of a window's lanes, added to those of the whole array.

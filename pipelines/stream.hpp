@@ -22,6 +22,7 @@ struct StreamOptions {
     device::Device device;
     std::size_t chunk_bytes = 8u << 20;  // of input, where the frames are chosen
     std::size_t memory_limit = 160u << 20;  // bytes for rings and intermediate windows
+    int slots = 4;                       // chunks in flight
     bool hash = false;                   // of the result, for the report
     std::function<void(Index done, Index total)> progress;  // output samples, from one thread at a time
 };
@@ -31,7 +32,7 @@ struct StreamReport {
     Index chunk_frames = 0;              // output frames a chunk, as used
     Index chunks = 0, passes = 0;        // passes over the file, by channel groups
     Index slots = 0;
-    double setup_s = 0, read_s = 0, compute_s = 0, write_s = 0, wait_s = 0, total_s = 0;
+    double setup_s = 0, read_s = 0, compute_s = 0, measure_s = 0, write_s = 0, wait_s = 0, total_s = 0;
     memory::Traffic traffic;
     memory::Ring::Footprint footprint;
     std::vector<stats::Level> input, output;  // by lane

@@ -41,6 +41,8 @@ class Hdf5Writer : public Writer {
         file_.reset();
     }
 
+    bool concurrent() const override { return sink_ == nullptr; }
+
     void write(Span span, Lanes lanes, const std::byte* src, Index pitch) override {
         if (sink_) {
             sink_->write(span, lanes, src, pitch);
