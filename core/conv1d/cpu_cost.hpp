@@ -21,7 +21,7 @@ struct Calibration {
     double gather_ns = 0.25;     // a sample that is converted or (de)interleaved on its way
     double look_ns = 0.19;       // a float32 sample that the guard of transforms looks at
     // A sample of the two blocks that go through a transform and back, from blocks of 2^least_log2 on.
-    PerLength transform32_ns{1.14, 1.13, 1.18, 1.23, 1.25, 1.3, 1.48, 1.62, 1.76, 1.93, 2.4, 2.64, 6.0};
+    PerLength transform32_ns{1.14, 1.13, 1.18, 1.23, 1.25, 1.3, 1.48, 1.62, 1.76, 1.93, 2.4, 4.0, 6.0};
     PerLength transform64_ns{2.3, 2.3, 2.4, 2.5, 2.5, 2.6, 2.7, 3.0, 3.2, 3.4, 6.0, 12.0, 15.0};
 
     friend bool operator==(const Calibration&, const Calibration&) = default;

@@ -213,7 +213,9 @@ class FftRows : public RowKernel<S> {
         magnitudes(pair.x, samples(), x);
         const double off = error<T>(pair, transform(in, in.magnitudes, x, size, pair.scratch));
         const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
-        bounds = {size, 1, lowered(size, pair.outputs, by, less, pair.scratch, guard_.group())};
+        S* const least = pair.scratch + places_.least;
+        bounds = {least, together,
+                  lowered<S>(size, pair.outputs, by, less, pair.scratch, guard_.group(), least)};
     }
 
     /// All parts of the taps. Their circular results add up: so do, at most, their sizes.
@@ -234,53 +236,56 @@ class FftRows : public RowKernel<S> {
         return all;
     }
 
-    /// Calls f(first, count, silent) for the groups of 16 outputs of which one is not guaranteed `least`.
+    /// Calls f(first, count, samples) for the groups of outputs of which one is not guaranteed `least`: so
+    /// many samples of their windows are not zero, or more than sparse sums may have; the first ones stand at
+    /// nonzero_at().
     template <class F>
     void failing(const Pair& pair, const Bounds& bounds, double least, F&& f) const {
-        constexpr Index together = 16;
-        Index next = 0;  // first sample at or past the window that is not zero, as far as looked
+        std::int32_t* const at = nonzero_at(pair);
+        Index next = 0;  // the first sample at or past the window that is not zero, as far as looked
         for (Index first = 0; first < pair.outputs; first += together) {
             const Index count = std::min(together, pair.outputs - first), end = first + count + taps_ - 1;
-            const S *b = bounds.values + first / bounds.group,
-                    *last = bounds.values + (first + count - 1) / bounds.group;
-            while (b <= last && *b >= least)
+            Index b = first / bounds.group;
+            while (b * bounds.group < first + count && bounds.values[b] >= least)
                 ++b;
-            if (b > last) continue;
+            if (b * bounds.group >= first + count) continue;
             next = std::max(next, first);
-            while (next < end && pair.x[next] == 0)
-                ++next;
-            f(first, count, next == end);
+            if (next < end) next += nonzeros(pair.x + next, end - next, 1, at) > 0 ? at[0] : end - next;
+            const Index samples =
+                next == end ? 0 : nonzeros(pair.x + first, end - first, sums_.sparse_at_most() + 1, at);
+            if (!f(first, count, samples)) return;
         }
     }
 
     /// Whether direct sums for the outputs that are not guaranteed `least` cost less than one more transform.
     bool few(const Pair& pair, const Bounds& bounds, double least) const {
         if (bounds.least >= least) return true;
-        Index outputs = 0;
-        failing(pair, bounds, least, [&](Index, Index count, bool silent) { outputs += silent ? 0 : count; });
-        return outputs * taps_ <= blocks_.affordable;
+        Index products = 0;
+        failing(pair, bounds, least, [&](Index, Index count, Index samples) {
+            products += count * (samples <= sums_.sparse_at_most() ? 4 * samples : taps_);
+            return products <= blocks_.affordable;
+        });
+        return products <= blocks_.affordable;
     }
 
     /// Sums outputs that are not guaranteed `least`: all samples of their windows, or those few that are not
     /// zero.
     void repair(const Pair& pair, const Bounds& bounds, double least) {
         if (bounds.least >= least) return;
-        auto* const at = reinterpret_cast<std::int32_t*>(pair.scratch + places_.nonzero);
-        Index low = 0, high = 0, looked = 0;  // samples at[low .. high) of those looked at are not zero
         bool summed = false;
-        failing(pair, bounds, least, [&](Index first, Index count, bool silent) {
-            if (silent) return void(std::fill_n(pair.y + first, count, S(0)));
-            summed = true;
-            for (const Index end = first + count + taps_ - 1; looked < end; ++looked)
-                if (pair.x[looked] != 0) at[high++] = static_cast<std::int32_t>(looked);
-            while (low < high && at[low] < first)
-                ++low;
-            if (high - low <= sums_.sparse_at_most())
-                sums_.sparse(pair.x, at + low, high - low, first, count, pair.y);
+        failing(pair, bounds, least, [&](Index first, Index count, Index samples) {
+            if (samples <= sums_.sparse_at_most())
+                sums_.sparse(pair.x + first, nonzero_at(pair), samples, count, pair.y + first);
             else
                 sums_.run(pair.x + first, count, pair.y + first);
+            summed = summed || samples > 0;
+            return true;
         });
         if (summed) direct_ += 2;
+    }
+
+    std::int32_t* nonzero_at(const Pair& pair) const {
+        return reinterpret_cast<std::int32_t*>(pair.scratch + places_.nonzero);
     }
 
     /// Outputs whose window holds NaN or Inf.
@@ -303,7 +308,8 @@ class FftRows : public RowKernel<S> {
 
     /// Where things lie in the scratch: lower bounds first.
     struct Places {
-        Places(Index bounds, Index values, Index inputs, Index outputs) {
+        Places(Index bounds, Index values, Index inputs, Index outputs, Index sparse, bool decimated,
+               bool in_parts) {
             const auto place = [this](Index size) {
                 const Index at = end;
                 end += (size + line - 1) / line * line;
@@ -311,15 +317,16 @@ class FftRows : public RowKernel<S> {
             };
             place(bounds);
             transform = place(values);
-            copy = place(inputs);
+            copy = place(decimated ? inputs : 0);
             finite = place(inputs);
             magnitudes = place(inputs);
-            nonzero = place(inputs);
-            results = place(outputs);
+            nonzero = place(sparse);
+            results = place(decimated ? outputs : 0);
             sizes = place(outputs);
-            sums = place(outputs);
+            least = place(outputs / together + 1);
+            sums = place(in_parts ? outputs : 0);
         }
-        Index end = 0, transform, copy, finite, magnitudes, nonzero, results, sizes, sums;
+        Index end = 0, transform, copy, finite, magnitudes, nonzero, results, sizes, least, sums;
     };
 
     Index taps_, decimate_, outputs_;
@@ -329,8 +336,13 @@ class FftRows : public RowKernel<S> {
     DirectSums sums_;
     Transforms<double> exact_;
     std::optional<Transforms<float>> fast_;
-    Places places_{guard_.room(2 * keep_), 2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),
-                   samples(), 2 * keep_};
+    Places places_{guard_.room(2 * keep_),
+                   2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),
+                   samples(),
+                   2 * keep_,
+                   sums_.sparse_at_most() + 1,
+                   decimate_ > 1,
+                   blocks_.part < taps_};
     double allowed_;
     std::atomic<Index> total_{0}, in_double_{0}, direct_{0};
 };

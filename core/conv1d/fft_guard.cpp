@@ -134,31 +134,59 @@ void magnitudes_double(const double* x, Index count, double* y) {
 }
 
 template <class T>
-T lowered_as(T* x, Index count, T by, T less, const T* floor, Index group) {
+T lowered_as(const T* x, Index count, T by, T less, const T* floor, Index group, T* least) {
     const hn::ScalableTag<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    T low = std::numeric_limits<T>::max();
-    for (Index first = 0; first < count; first += group, ++floor) {
-        const Index end = HWY_MIN(count, first + group);
-        auto least = hn::Set(d, low);
+    T lowest = std::numeric_limits<T>::max();
+    for (Index first = 0; first < count; first += together) {
+        const Index end = HWY_MIN(count, first + together);
+        T low = std::numeric_limits<T>::max();
         Index i = first;
-        for (; i + lanes <= end; i += lanes) {
-            const auto v = hn::MulSub(hn::LoadU(d, x + i), hn::Set(d, by), hn::Set(d, less));
-            const auto w = hn::Max(v, hn::Set(d, *floor));
-            least = hn::Min(least, w);
-            hn::StoreU(w, d, x + i);
+        if (i + lanes <= end) {
+            auto lows = hn::LoadU(d, x + i);
+            for (i += lanes; i + lanes <= end; i += lanes)
+                lows = hn::Min(lows, hn::LoadU(d, x + i));
+            low = hn::GetLane(hn::MinOfLanes(d, lows));
         }
-        low = hn::GetLane(hn::MinOfLanes(d, least));
         for (; i < end; ++i)
-            low = std::min(low, x[i] = std::max(x[i] * by - less, *floor));
+            low = std::min(low, x[i]);
+        T bound = floor[first / group];
+        for (Index g = first / group + 1; g * group < end; ++g)
+            bound = std::min(bound, floor[g]);
+        *least = std::max(low * by - less, bound);
+        lowest = std::min(lowest, *least++);
     }
-    return low;
+    return lowest;
 }
-float lowered_float(float* x, Index count, float by, float less, const float* floor, Index group) {
-    return lowered_as(x, count, by, less, floor, group);
+float lowered_float(const float* x, Index count, float by, float less, const float* floor, Index group,
+                    float* least) {
+    return lowered_as(x, count, by, less, floor, group, least);
 }
-double lowered_double(double* x, Index count, double by, double less, const double* floor, Index group) {
-    return lowered_as(x, count, by, less, floor, group);
+double lowered_double(const double* x, Index count, double by, double less, const double* floor, Index group,
+                      double* least) {
+    return lowered_as(x, count, by, less, floor, group, least);
+}
+
+template <class T>
+Index nonzeros_as(const T* x, Index count, Index most, std::int32_t* at) {
+    const hn::ScalableTag<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    Index found = 0;
+    for (Index i = 0; i < count && found < most;) {
+        if (i + lanes <= count && hn::AllTrue(d, hn::Eq(hn::LoadU(d, x + i), hn::Zero(d)))) {
+            i += lanes;
+            continue;
+        }
+        for (const Index end = HWY_MIN(count, i + lanes); i < end && found < most; ++i)
+            if (x[i] != 0) at[found++] = static_cast<std::int32_t>(i);
+    }
+    return found;
+}
+Index nonzeros_float(const float* x, Index count, Index most, std::int32_t* at) {
+    return nonzeros_as(x, count, most, at);
+}
+Index nonzeros_double(const double* x, Index count, Index most, std::int32_t* at) {
+    return nonzeros_as(x, count, most, at);
 }
 
 template <class D, class S>
@@ -226,6 +254,8 @@ HWY_EXPORT(magnitudes_float);
 HWY_EXPORT(magnitudes_double);
 HWY_EXPORT(lowered_float);
 HWY_EXPORT(lowered_double);
+HWY_EXPORT(nonzeros_float);
+HWY_EXPORT(nonzeros_double);
 HWY_EXPORT(direct_float);
 HWY_EXPORT(direct_double);
 
@@ -364,11 +394,19 @@ void magnitudes(const T* x, Index count, T* y) {
 }
 
 template <class T>
-T lowered(T* x, Index count, T by, T less, const T* floor, Index group) {
+T lowered(const T* x, Index count, T by, T less, const T* floor, Index group, T* least) {
     if constexpr (std::is_same_v<T, float>)
-        return HWY_DYNAMIC_DISPATCH(lowered_float)(x, count, by, less, floor, group);
+        return HWY_DYNAMIC_DISPATCH(lowered_float)(x, count, by, less, floor, group, least);
     else
-        return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less, floor, group);
+        return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less, floor, group, least);
+}
+
+template <class T>
+Index nonzeros(const T* x, Index count, Index most, std::int32_t* at) {
+    if constexpr (std::is_same_v<T, float>)
+        return HWY_DYNAMIC_DISPATCH(nonzeros_float)(x, count, most, at);
+    else
+        return HWY_DYNAMIC_DISPATCH(nonzeros_double)(x, count, most, at);
 }
 
 template <class T>
@@ -393,10 +431,9 @@ void DirectSums::run(const S* x, Index count, S* y) const {
 }
 
 template <class S>
-void DirectSums::sparse(const S* x, const std::int32_t* at, Index samples, Index first, Index count,
-                        S* y) const {
+void DirectSums::sparse(const S* x, const std::int32_t* at, Index samples, Index count, S* y) const {
     const Index taps = static_cast<Index>(reversed_.size());
-    for (Index i = first; i < first + count; ++i) {
+    for (Index i = 0; i < count; ++i) {
         double sum = 0;
         for (Index s = 0; s < samples; ++s)
             if (const Index j = at[s] - i; j >= 0 && j < taps)
@@ -409,12 +446,14 @@ template class Guard<float>;
 template class Guard<double>;
 template void magnitudes(const float*, Index, float*);
 template void magnitudes(const double*, Index, double*);
-template float lowered(float*, Index, float, float, const float*, Index);
-template double lowered(double*, Index, double, double, const double*, Index);
+template float lowered(const float*, Index, float, float, const float*, Index, float*);
+template Index nonzeros(const float*, Index, Index, std::int32_t*);
+template double lowered(const double*, Index, double, double, const double*, Index, double*);
+template Index nonzeros(const double*, Index, Index, std::int32_t*);
 template void DirectSums::run(const float*, Index, float*) const;
 template void DirectSums::run(const double*, Index, double*) const;
-template void DirectSums::sparse(const float*, const std::int32_t*, Index, Index, Index, float*) const;
-template void DirectSums::sparse(const double*, const std::int32_t*, Index, Index, Index, double*) const;
+template void DirectSums::sparse(const float*, const std::int32_t*, Index, Index, float*) const;
+template void DirectSums::sparse(const double*, const std::int32_t*, Index, Index, double*) const;
 
 }  // namespace convoy::conv1d
 #endif

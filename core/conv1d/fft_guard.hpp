@@ -61,9 +61,17 @@ class Guard {
 template <class T>
 void magnitudes(const T* x, Index count, T* y);
 
-/// x[i] becomes the larger of x[i] * by - less and floor[i / group]; returns the smallest.
+/// Outputs that are looked at, and mended, together.
+inline constexpr Index together = 16;
+
+/// The least of x[i] * by - less among each `together` of x, or floor[i / group] where that is more, comes
+/// out in `least`; returns the smallest.
 template <class T>
-T lowered(T* x, Index count, T by, T less, const T* floor, Index group);
+T lowered(const T* x, Index count, T by, T less, const T* floor, Index group, T* least);
+
+/// Where the first samples that are not zero stand, at most so many; returns how many were found.
+template <class T>
+Index nonzeros(const T* x, Index count, Index most, std::int32_t* at);
 
 /// Direct sums in double.
 class DirectSums {
@@ -75,9 +83,9 @@ class DirectSums {
     template <class S>
     void run(const S* x, Index count, S* y) const;
 
-    /// The same from those samples x[at[0]], x[at[1]], ... only that are not zero.
+    /// The same from samples x[at[0]], x[at[1]], ... alone, the others of x[0 .. count + M - 2] being zero.
     template <class S>
-    void sparse(const S* x, const std::int32_t* at, Index samples, Index first, Index count, S* y) const;
+    void sparse(const S* x, const std::int32_t* at, Index samples, Index count, S* y) const;
     /// The most samples for which sparse() keeps the promise.
     Index sparse_at_most() const { return run_; }
 
