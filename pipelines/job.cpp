@@ -231,7 +231,8 @@ std::unique_ptr<io::Writer> Job::State::create() {
     const SampleType computed = chain.back()->type();
     double scale = 1;
     if (is_audio_name(spec.path)) {
-        if (request.options.flag("guard")) scale = std::max(1.0, full_scale());
+        constexpr double highest = 1 - 0x1p-15;  // the largest sample of 16 bits
+        if (request.options.flag("guard")) scale = std::max(1.0, full_scale() / highest);
     } else if (spec.type == SampleType::int16) {
         const io::Recording& in = report.input;
         // Integers go out in the steps they came in; anything else in steps that its peak fills.
