@@ -17,13 +17,22 @@ namespace convoy::io {
 /// How an input is to be understood; the command line's words for inputs.
 struct OpenOptions {
     std::string dataset;                // empty: found by the reader
-    std::optional<int> time_axis;
+    std::optional<int> time_axis;       // below 0: counted from the last
+    bool image = false;                 // streamed along the last axis where time_axis says nothing; its axes are read
     std::string channels;               // "0,2,5-9,100-1100:4"; empty: all
     std::optional<double> rate;         // Hz; overrides what the file says
     bool raw = false;                   // leave scale factors and offsets unapplied
     std::string gaps = "error";         // error, split, ignore
     double gap_tolerance = 1.5;         // samples
     std::string filename_time;          // strptime-like pattern for a time in the file's name
+};
+
+/// One axis of an array, with the values of its dimension scale.
+struct Axis {
+    std::string name;                   // time, channel, frequency
+    std::string units;
+    double first = 0, step = 1;         // value i is first + i * step, unless `values` is given
+    std::vector<double> values;
 };
 
 /// A jump in the time stamps beside the data: frames from `at` on start a new piece.
@@ -57,6 +66,7 @@ struct Recording {
     std::string start_time_source;
     std::vector<Gap> gaps;
 
+    std::vector<Axis> axes;             // of an image: one for each of dims, by its dimension scale where it has one
     std::vector<Index> selected;        // channels taken, in order; empty: all
     std::vector<Index> chunk;           // HDF5 chunk extents; empty: contiguous
     Index decoded_chunk_bytes = 0;
@@ -83,14 +93,6 @@ class Reader {
 
   protected:
     Recording recording_;
-};
-
-/// One axis of an output, with the values of its dimension scale.
-struct Axis {
-    std::string name;                   // time, channel, frequency
-    std::string units;
-    double first = 0, step = 1;         // value i is first + i * step, unless `values` is given
-    std::vector<double> values;
 };
 
 /// Everything about an output but its samples; known before the first one is written.

@@ -40,8 +40,8 @@ std::vector<double> parse_text(std::istream& in, const std::string& name) {
     return taps;
 }
 
-Array read_signal(const std::string& source) {
-    const auto reader = open(source, {});
+Array read_array(const std::string& source, const OpenOptions& options) {
+    const auto reader = open(source, options);
     const Recording& r = reader->recording();
     if (r.complex) throw failed(r.label(), "holds complex values", "give real taps");
     const Shape& s = r.shape;
@@ -95,11 +95,11 @@ std::vector<double> read_taps(const std::string& source) {
     if (source == "-") return finite(parse_text(std::cin, "standard input"), "standard input");
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(source, ignored)) {
-        if (source.find(':') != std::string::npos) return finite(as_taps(read_signal(source), source), source);
+        if (source.find(':') != std::string::npos) return finite(as_taps(read_array(source, {}), source), source);
         if (!std::filesystem::exists(source, ignored)) throw failed(source, "there is no such file of taps");
     }
     if (is_npy(source)) return finite(as_taps(read_npy(source), source), source);
-    if (!looks_like_text(source)) return finite(as_taps(read_signal(source), source), source);
+    if (!looks_like_text(source)) return finite(as_taps(read_array(source, {}), source), source);
     std::ifstream in(source);
     if (!in) throw failed(source, "cannot be read");
     return finite(parse_text(in, source), source);
@@ -107,7 +107,9 @@ std::vector<double> read_taps(const std::string& source) {
 
 Array read_kernel(const std::string& source) {
     std::error_code ignored;
-    Array kernel = std::filesystem::exists(source, ignored) && is_npy(source) ? read_npy(source) : read_signal(source);
+    OpenOptions options;
+    options.image = true;  // the order of its samples is all that matters
+    Array kernel = std::filesystem::exists(source, ignored) && is_npy(source) ? read_npy(source) : read_array(source, options);
     finite(kernel.values, source);
     return kernel;
 }

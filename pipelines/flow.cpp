@@ -24,7 +24,8 @@ Flow flow_of(const io::Recording& r) {
     f.scaling = r.scaling;
     f.rate = r.rate;
     f.rate_looked_for = r.rate_looked_for;
-    for (int axis = 0; axis < static_cast<int>(r.dims.size()); ++axis) {
+    f.axes = r.axes;
+    for (int axis = static_cast<int>(f.axes.size()); axis < static_cast<int>(r.dims.size()); ++axis) {
         io::Axis a;
         if (axis == r.time_axis) {
             a.name = "time";

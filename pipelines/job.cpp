@@ -87,7 +87,9 @@ struct Job::State {
 
 void Job::State::open() {
     const auto start = Clock::now();
-    reader = io::open(request.input, open_options(request.options));
+    io::OpenOptions options = open_options(request.options);
+    options.image = !request.steps.empty() && request.steps.front().step->image;
+    reader = io::open(request.input, options);
     report.command = request.command;
     report.input = reader->recording();
     report.lanes_per_channel = report.input.complex ? 2 : 1;
@@ -231,8 +233,7 @@ std::unique_ptr<io::Writer> Job::State::create() {
     const SampleType computed = chain.back()->type();
     double scale = 1;
     if (is_audio_name(spec.path)) {
-        constexpr double highest = 1 - 0x1p-15;  // the largest sample of 16 bits
-        if (request.options.flag("guard")) scale = std::max(1.0, full_scale() / highest);
+        if (request.options.flag("guard")) scale = std::max(1.0, full_scale());
     } else if (spec.type == SampleType::int16) {
         const io::Recording& in = report.input;
         // Integers go out in the steps they came in; anything else in steps that its peak fills.

@@ -50,9 +50,19 @@ constexpr Param execution_list[] = {
     {.name = "explain", .kind = Kind::flag, .help = "print the cost model's table behind auto, and do the work"},
 };
 
+// A moment as a column of an image, whose times are on its axis.
+double column_of(const Time& time, const io::Recording& r, std::string_view option) {
+    const io::Axis& axis = r.axes.back();
+    if (time.unit != Time::Unit::seconds || axis.units != "s" || !axis.values.empty())
+        throw usage_error("--" + std::string(option) + " is a time, and the columns of this image are not counted in seconds",
+                          "give columns as 4800n", r.label());
+    return option == "duration" ? std::round(time.value / axis.step) : std::ceil((time.value - axis.first) / axis.step - 1e-6);
+}
+
 // A moment as an input frame.
 double frame_of(const Time& time, const io::Recording& r, std::string_view option) {
     if (time.unit == Time::Unit::samples) return time.value;
+    if (!r.axes.empty()) return column_of(time, r, option);
     if (!r.rate)
         throw usage_error("--" + std::string(option) + " is a time, and no sample rate was found (" +
                               r.rate_looked_for + ")",

@@ -70,6 +70,7 @@ struct Step {
     /// Plans the step for what flows in and turns `flow` into what flows out. Error (a wrong request) where the
     /// parameters make no sense for it.
     Planned (*plan)(const Params&, Flow& flow, const Execution&);
+    bool image = false;  // works on images: as the first step, its input is opened as one
 };
 
 }  // namespace convoy::pipelines

@@ -144,6 +144,17 @@ void check(const Problem& p) {
                           "use padding same or full, or a smaller kernel");
 }
 
+std::vector<Modelled> modelled(const Problem& problem, const device::Device& device) {
+    std::vector<Modelled> rows;
+    for (const Strategy* s : catalog()) {
+        if (s->backend != device.backend) continue;
+        Modelled row{s, std::nullopt, s->unsupported(problem, device)};
+        if (row.cannot.empty()) row.seconds = s->cost(problem, device);
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 Choice choose(std::string_view request, const Problem& problem, const device::Device& device) {
     if (request != "auto") {
         const Strategy* named = catalog().find_if(
@@ -163,13 +174,10 @@ Choice choose(std::string_view request, const Problem& problem, const device::De
     }
     const Strategy* best = nullptr;
     double least = 0;
-    for (const Strategy* s : catalog()) {
-        if (s->backend != device.backend || !s->unsupported(problem, device).empty()) continue;
-        const auto cost = s->cost(problem, device);
-        if (cost && (best == nullptr || *cost < least)) {
-            best = s;
-            least = *cost;
-        }
+    for (const Modelled& row : modelled(problem, device)) {
+        if (!row.seconds || (best != nullptr && *row.seconds >= least)) continue;
+        best = row.strategy;
+        least = *row.seconds;
     }
     if (best == nullptr) throw failed({}, "no 2-D strategy on " + device.id() + " can do this convolution");
     return {best, "the least modelled time for kernels of " + text(problem.taps)};

@@ -101,6 +101,15 @@ struct Strategy {
 
 const Catalog<Strategy>& catalog();
 
+/// A row of the cost model's table: what --explain prints.
+struct Modelled {
+    const Strategy* strategy;
+    std::optional<double> seconds;  // for the whole problem; empty where `auto` never takes it, or it cannot
+    std::string cannot;             // why it cannot do the problem; empty where it can
+};
+/// The strategies of the device's backend, in the order of the catalogue.
+std::vector<Modelled> modelled(const Problem& problem, const device::Device& device);
+
 /// A strategy and why it was taken.
 struct Choice {
     const Strategy* strategy;

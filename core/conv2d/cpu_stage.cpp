@@ -43,6 +43,7 @@ class CpuStage : public Stage {
     SampleType type() const override { return SampleTypeOf<T>::value; }
     Span needed(Span out) const override { return p_.needed(out); }
     Index needed_at_most(Index count) const override { return p_.needed_at_most(count); }
+    Lanes lanes(Lanes) const override { return Lanes::all(p_.out_shape()); }
     bool splittable() const override { return false; }
 
     void run(const Window& in, const Window& out, Lanes, device::Stream&) override {

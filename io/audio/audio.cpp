@@ -14,6 +14,8 @@ namespace audio {
 
 void AudioReader::set_extents(Index frames, Index channels, const OpenOptions& options) {
     Recording& r = recording_;
+    if (options.image)
+        throw failed(r.path, "holds a signal, and an image is needed", "make one of it: convoy spectrogram");
     if (options.time_axis && *options.time_axis != 0)
         throw usage_error(
             "--time-axis " + to_text(Index{*options.time_axis}) + ": the time axis of audio is 0", {},

@@ -159,10 +159,10 @@ std::vector<std::string> stamp_names(const Source& source) {
     return names;
 }
 
-AxisChoice time_axis(const Source& source, std::optional<int> wanted) {
+AxisChoice time_axis(const Source& source, const OpenOptions& options) {
     Lock lock;
     const int rank = static_cast<int>(source.dims.size());
-    if (wanted) {
+    if (const auto wanted = options.time_axis) {
         const int axis = *wanted < 0 ? *wanted + rank : *wanted;
         if (axis < 0 || axis >= rank)
             throw usage_error(
@@ -171,6 +171,7 @@ AxisChoice time_axis(const Source& source, std::optional<int> wanted) {
         return {axis, "--time-axis"};
     }
     if (rank == 1) return {0, "the only axis"};
+    if (options.image) return {rank - 1, "the last axis of an image"};
     for (const auto& look : {from_scales, from_attributes, from_format, from_stamps})
         if (const auto found = look(source)) return *found;
     return from_extents(source);

@@ -30,13 +30,19 @@ struct AxisChoice {
     int axis = 0;
     std::string source;
 };
-/// The time axis: `wanted`, or what labels say, or (with a warning) an axis at least 4 times as long as the
-/// other.
-AxisChoice time_axis(const Source& source, std::optional<int> wanted);
+/// The time axis: the one wanted, or the last of an image, or what labels say, or (with a warning) an axis at
+/// least 4 times as long as the other.
+AxisChoice time_axis(const Source& source, const OpenOptions& options);
 /// Whether an axis or a dataset is called so because it is time.
 bool is_time_name(std::string_view name);
 /// Paths in source.home of one-dimensional datasets beside the signal that may hold its time stamps.
 std::vector<std::string> stamp_names(const Source& source);
+
+// --- scales.cpp
+
+/// Axes of an image: image, channel, row and column (as many of them, from the right), or what dimension scales
+/// of numbers call them, with their units and values.
+std::vector<Axis> image_axes(const Source& source);
 
 // --- rate.cpp
 

@@ -48,7 +48,7 @@ void Description::describe_file() {
 }
 
 void Description::describe_array(const OpenOptions& options) {
-    const AxisChoice choice = time_axis(source_, options.time_axis);
+    const AxisChoice choice = time_axis(source_, options);
     frame_ = frame_of(source_.dims, choice.axis);
     recording_.dims = source_.dims;
     recording_.time_axis = choice.axis;
@@ -63,6 +63,7 @@ void Description::describe_array(const OpenOptions& options) {
         for (const Index extent : storage_.chunk)
             recording_.decoded_chunk_bytes *= extent;
     }
+    if (options.image) recording_.axes = image_axes(source_);
     if (!options.raw) recording_.scaling = scaling_of(source_, frame_.outer * frame_.inner);
 }
 

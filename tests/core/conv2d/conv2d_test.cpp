@@ -42,6 +42,7 @@ void check_strategies(const Job& job) {
         INFO(s->name << ": " << describe(job.problem));
         const auto stage = plan(job.problem, *s, cpu);
         CHECK(stage->shape() == job.problem.out_shape());
+        CHECK(stage->lanes(Lanes::all(job.problem.in_shape())) == Lanes::all(stage->shape()));
         CHECK(stage->type() == job.problem.arithmetic());
         const auto whole = run_all(*stage, job);
         CHECK(worst(expected, whole, bound(job.problem)) == "");
