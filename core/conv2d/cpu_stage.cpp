@@ -83,7 +83,7 @@ class CpuStage : public Stage {
     };
 
     Index phases() const { return std::min(p_.stride.columns, spread_.columns); }
-    Index phase_width(Index columns) const { return ceil_to(columns + reach_, line) + line; }
+    Index phase_width(Index columns) const { return columns + reach_; }
     Index in_rows(Index rows) const { return (rows - 1) * p_.stride.rows + spread_.rows; }
     Index samples(Index rows, Index columns) const {
         return p_.group_channels() * std::min(in_rows(rows), p_.extent.rows) * phases() *
@@ -99,10 +99,12 @@ class CpuStage : public Stage {
             columns_ = ceil_to(columns_ / 2, step);
         const Index results =
             p_.complex ? result_bytes / Index{sizeof(T)} / (p_.group_filters() * columns_) : most_rows;
-        while (rows_ + kernel_->row_step() <=
-                   std::min({most_rows, results, ceil_to(out_.rows, kernel_->row_step())}) &&
-               samples(rows_ + kernel_->row_step(), columns_) <= fit)
-            rows_ += kernel_->row_step();
+        const Index step_rows = kernel_->row_step(), all = ceil_to(out_.rows, step_rows);
+        const auto fits = [&](Index rows) {
+            return samples(rows, columns_) <= fit || rows * columns_ <= kernel_->fewest_outputs();
+        };
+        while (rows_ + step_rows <= std::min({most_rows, results, all}) && fits(rows_ + step_rows))
+            rows_ += step_rows;
     }
 
     void allocate() {

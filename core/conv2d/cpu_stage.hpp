@@ -41,6 +41,8 @@ class PatchKernel {
     virtual Index row_step() const { return 1; }
     /// Output columns that a patch is computed in multiples of: what x holds zeros for beyond the last one.
     virtual Index column_step() const { return 1; }
+    /// Outputs of each filter that a patch should have, even where its samples then do not fit in cache.
+    virtual Index fewest_outputs() const { return 1; }
     /// T's of scratch that one call needs.
     virtual Index scratch() const { return 0; }
     /// Computes the patch. Called from several threads at once, each with a scratch of its own.

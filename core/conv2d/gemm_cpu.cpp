@@ -2,6 +2,7 @@
 // are of, is unrolled from the patch into a panel that stays in the first-level cache while all filters use
 // it: right where rows are shorter than the strips of `direct`.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/conv2d/cpu_cost.hpp"
@@ -37,7 +38,7 @@ class GemmPatch : public PatchKernel<T> {
     explicit GemmPatch(const Problem& p)
         : p_(p),
           before_(p.before().rows),
-          chain_(longest_chain(p.terms())),
+          chain_(chain_of(p.terms())),
           tiles_((p.group_filters() + outputs - 1) / outputs) {
         for (Index c = 0; c < p.group_channels(); ++c)
             for (Index r = 0; r < p.taps.rows; ++r)
@@ -54,6 +55,7 @@ class GemmPatch : public PatchKernel<T> {
                         taps_.push_back(static_cast<T>(weight(g, tile * outputs + o, i)));
     }
 
+    Index fewest_outputs() const override { return 4 * strip; }
     Index scratch() const override { return strip * (depth_ + tiles_ * outputs); }
 
     void run(const Patch<T>& patch, T* scratch) const override {
@@ -72,6 +74,13 @@ class GemmPatch : public PatchKernel<T> {
     }
 
   private:
+    // Chains of sums that fit a panel, and are not so short that adding them up costs more than the bound
+    // allows.
+    static Index chain_of(Index terms) {
+        const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(terms))));
+        return std::min(longest_chain(terms), std::max(panel_bytes / (strip * Index{sizeof(T)}), root));
+    }
+
     double weight(Index g, Index k, Index term) const {
         if (k >= p_.group_filters()) return 0;  // fills the last tile
         const Index s = term % p_.taps.columns, r = term / p_.taps.columns % p_.taps.rows;
