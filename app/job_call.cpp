@@ -1,5 +1,7 @@
 #include "app/job_call.hpp"
 
+#include <algorithm>
+
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
@@ -80,7 +82,12 @@ int run_single(pipelines::JobRequest request, const Params& params) {
     pipelines::Job job(std::move(request));
     if (params.flag("explain"))
         for (const pipelines::StepReport& step : job.planned().steps) log_text(step.explanation);
-    write_report(params, to_json(job.run()));
+    const pipelines::JobReport report = job.run();
+    if (report.ending == pipelines::Ending::skipped)
+        log_note(params, report.output + ": is finished already, and its input unchanged; nothing to do");
+    if (report.ending == pipelines::Ending::extended)
+        log_note(params, report.output + ": extended, since its input was appended to");
+    write_report(params, to_json(report));
     return 0;
 }
 
@@ -117,6 +124,10 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         if (show) show(static_cast<Index>(done), static_cast<Index>(all));
     };
     const auto outcomes = pipelines::run_batch(std::move(requests), options);
+    const auto skipped = std::count_if(outcomes.begin(), outcomes.end(), [](const pipelines::Outcome& o) {
+        return o.report && o.report->ending == pipelines::Ending::skipped;
+    });
+    if (skipped > 0) log_note(params, to_text(static_cast<Index>(skipped)) + " outputs were finished already");
     write_report(params, batch_json(outcomes));
     if (params.flag("explain"))
         for (const pipelines::Outcome& o : outcomes)

@@ -45,6 +45,10 @@ void log_error(const std::string& text) {
     logger()->error("{}", text);
 }
 
+void log_note(const Params& params, const std::string& text) {
+    if (!params.flag("quiet")) std::fprintf(stderr, "convoy: %s\n", text.c_str());
+}
+
 void log_info(const std::string& text) {
     logger()->info("{}", text);
 }

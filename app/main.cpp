@@ -15,7 +15,9 @@ int main(int argc, char** argv) {
         app::log_error(error.what());
         return error.fault() == Fault::usage ? 2 : 1;
     } catch (const pipelines::Cancelled& cancelled) {
-        app::log_error("stopped by signal " + std::to_string(cancelled.signal()) + "; what was being written is removed");
+        app::log_error("stopped by signal " + std::to_string(cancelled.signal()) +
+                       (cancelled.kept() ? "; what is done is kept: run it again with --resume"
+                                         : "; what was being written is removed"));
         return 128 + cancelled.signal();
     } catch (const std::bad_alloc&) {
         app::log_error("not enough memory; use a smaller --chunk");

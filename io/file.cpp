@@ -64,7 +64,8 @@ void File::read_at(const std::string& path, Index offset, void* to, Index bytes)
             "was it cut while it was read?");
 }
 
-void File::write_at(const std::string& path, Index offset, const void* from, Index bytes) const {
+void File::write_at(const std::string& path, Index offset, const void* from, Index bytes,
+                    std::string_view hint) const {
     Index done = 0;
     while (done < bytes) {
         const auto put = ::pwrite(descriptor_, static_cast<const char*>(from) + done,
@@ -72,9 +73,20 @@ void File::write_at(const std::string& path, Index offset, const void* from, Ind
         if (put < 0 && errno == EINTR) continue;
         if (put <= 0)
             throw failed(path, "cannot be written: " + system_error_text(put < 0 ? errno : ENOSPC),
-                         "nothing is left of it; give another place with -o");
+                         std::string(hint));
         done += put;
     }
+}
+
+void File::flush(const std::string& path) const {
+    if (::fdatasync(descriptor_) != 0)
+        throw failed(path, "cannot be written: " + system_error_text(errno));
+}
+
+void flush_folder(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const File directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.descriptor() >= 0) ::fsync(directory.descriptor());  // some file systems cannot
 }
 
 namespace {
@@ -93,9 +105,15 @@ void require_space(const std::string& path, double needed) {
                      "make room, or name another output");
 }
 
+/// Bytes of the disk that a file takes already.
+Index bytes_held(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? Index{status.st_blocks} * 512 : 0;
+}
+
 /// Opens and locks the temporary file. Empty where another run renamed or removed it in between.
-File locked(const std::string& path, const std::string& final_path) {
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+File locked(const std::string& path, const std::string& final_path, int create) {
+    File file(::open(path.c_str(), O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (file.descriptor() < 0)
         throw failed(final_path, "cannot be written: " + system_error_text(errno),
                      "give another place with -o");
@@ -112,19 +130,29 @@ File locked(const std::string& path, const std::string& final_path) {
 
 }  // namespace
 
-PartFile::PartFile(std::string final_path, Index bytes)
-    : final_(std::move(final_path)), path_(final_ + ".part") {
-    require_space(final_, static_cast<double>(bytes));
+PartFile::PartFile(std::string final_path, Index bytes, bool take_up)
+    : final_(std::move(final_path)), path_(final_ + ".part"), keep_(take_up) {
+    require_space(final_, static_cast<double>(bytes - (take_up ? bytes_held(path_) : 0)));
     for (int attempt = 0; attempt < 100 && file_.descriptor() < 0; ++attempt)
-        file_ = locked(path_, final_);
+        file_ = locked(path_, final_, take_up ? 0 : O_CREAT);
     if (file_.descriptor() < 0)
         throw failed(final_, "another run is writing it", "give another place with -o");
+    if (take_up) return;
+    ::unlink(journal_path(final_).c_str());
     if (::ftruncate(file_.descriptor(), 0) != 0)
         throw failed(final_, "cannot be written: " + system_error_text(errno));
 }
 
 PartFile::~PartFile() {
-    if (!committed_ && file_.descriptor() >= 0) ::unlink(path_.c_str());
+    if (committed_ || keep_ || file_.descriptor() < 0) return;
+    ::unlink(path_.c_str());
+    ::unlink(journal_path(final_).c_str());
+}
+
+void PartFile::write_at(Index offset, const void* from, Index bytes) const {
+    file_.write_at(final_, offset, from, bytes,
+                   keep_ ? "what is done is kept: make room, and run it again with --resume"
+                         : "nothing is left of it; give another place with -o");
 }
 
 void PartFile::resize(Index bytes) const {
@@ -142,10 +170,8 @@ void PartFile::commit(bool sync, bool overwrite) {
     if (std::rename(path_.c_str(), final_.c_str()) != 0)
         throw failed(final_, "cannot be renamed from " + path_ + ": " + system_error_text(errno));
     committed_ = true;
-    if (!sync) return;
-    const std::filesystem::path folder = std::filesystem::path(final_).parent_path();
-    const File directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.descriptor() >= 0) ::fsync(directory.descriptor());
+    if (sync) flush_folder(final_);
+    ::unlink(journal_path(final_).c_str());
 }
 
 }  // namespace convoy::io

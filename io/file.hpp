@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/base/signal.hpp"
 
@@ -29,28 +30,38 @@ class File {
     void read_at(const std::string& path, Index offset, void* to, Index bytes) const;
     /// As much as there is, up to `bytes`.
     Index read_some(const std::string& path, Index offset, void* to, Index bytes) const;
-    /// Writes all of it at `offset`; safe from several threads.
-    void write_at(const std::string& path, Index offset, const void* from, Index bytes) const;
+    /// Writes all of it at `offset`; safe from several threads. Error, with `hint`, where that fails.
+    void write_at(const std::string& path, Index offset, const void* from, Index bytes,
+                  std::string_view hint = {}) const;
+    /// Waits until the samples, and what it takes to find them, are on the disk.
+    void flush(const std::string& path) const;
 
   private:
     int descriptor_ = -1;
 };
 
+/// Waits until the names in the folder of `path` are on the disk.
+void flush_folder(const std::string& path);
+
 /// `OUT.part` beside OUT: made and locked at once, renamed to OUT by commit(), removed when it goes without.
+/// A journal that was kept beside it goes with it, either way.
 class PartFile {
   public:
     /// Error where `bytes` are not free there, or another run is writing to the same output. What a killed
-    /// run left is emptied.
-    PartFile(std::string final_path, Index bytes);
+    /// run left is emptied, or with `take_up` kept (Error where nothing is left).
+    PartFile(std::string final_path, Index bytes, bool take_up = false);
     PartFile(const PartFile&) = delete;
     PartFile& operator=(const PartFile&) = delete;
     ~PartFile();
 
     const std::string& path() const { return path_; }
     const std::string& final_path() const { return final_; }
-    void write_at(Index offset, const void* from, Index bytes) const {
-        file_.write_at(final_, offset, from, bytes);
-    }
+    /// Where the journal of a run to OUT is.
+    static std::string journal_path(const std::string& final_path) { return final_path + ".part.journal"; }
+    void write_at(Index offset, const void* from, Index bytes) const;
+    void flush() const { file_.flush(final_); }
+    /// It stays, with its journal, when it goes without commit().
+    void keep() { keep_ = true; }
     const File& file() const { return file_; }
 
     /// Sets the length; Error where the system does not allow as much.
@@ -62,7 +73,7 @@ class PartFile {
   private:
     std::string final_, path_;
     File file_;
-    bool committed_ = false;
+    bool committed_ = false, keep_ = false;
 };
 
 }  // namespace convoy::io

@@ -122,6 +122,7 @@ struct OutputSpec {
     std::string bits;                   // 16, 24, 32, 32f, 64f for audio; empty: as the input
     bool overwrite = false;
     bool sync = false;
+    std::optional<Index> resume;        // samples that path + ".part" holds already: it is taken up; none: made anew
 
     std::vector<std::pair<std::string, std::string>> provenance;  // attributes of /convoy
     std::vector<double> taps;           // /convoy/taps; none where empty
@@ -139,6 +140,12 @@ class Writer {
     virtual void write(Span span, Lanes lanes, const std::byte* src, Index pitch) = 0;
     /// Completes, closes, waits for the disk if asked to, and renames. Throws Error; then nothing is left.
     virtual void finish() = 0;
+    /// Whether a run that was killed can be taken up (OutputSpec::resume): samples lie at places fixed from the start.
+    virtual bool resumable() const { return false; }
+    /// Waits until all that write() has taken is on the disk; another thread may be in write() meanwhile.
+    virtual void flush() {}
+    /// From now on what has been written stays where finish() is not reached, for a run that takes it up.
+    virtual void keep() {}
     /// Samples that had to be clipped to fit an integer type.
     virtual Index clipped() const { return 0; }
 };
@@ -163,6 +170,9 @@ std::unique_ptr<Reader> open(const std::string& input, OpenOptions options);
 /// Creates an output in the format that its name's ending shows, HDF5 where it shows none. Error where the output is
 /// the input, exists without `overwrite`, its folder is missing, or the space does not suffice.
 std::unique_ptr<Writer> create(const OutputSpec& spec);
+
+/// What /convoy of an output says, and what stands in no output of convoy's: empty.
+std::vector<std::pair<std::string, std::string>> provenance_of(const std::string& path);
 
 /// The ending that decides an output's format: "wav", in lower case; "h5" where neither format nor name has one.
 std::string ending_of(const OutputSpec& spec);

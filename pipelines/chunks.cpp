@@ -67,6 +67,24 @@ std::size_t Cuts::total_bytes() const {
     return total;
 }
 
+Geometry Cuts::geometry() const {
+    const bool rows = groups.size() > 1 ? groups[1].outer_first > 0 : groups[0].outer_count > 1;
+    return {chunk_frames, rows ? groups[0].outer_count : groups[0].inner_count, 0};
+}
+
+Index samples_in(const Cuts& cuts, const Chain& chain, Span wanted, Index items) {
+    Index samples = 0;
+    for (const Lanes& group : cuts.groups) {
+        const Index chunks = std::min(items, cuts.chunks());
+        if (chunks <= 0) break;
+        const Index first = std::max(wanted.first, cuts.computed.first);
+        const Index end = std::min(wanted.end(), cuts.chunk(chunks - 1).end());
+        samples += std::max<Index>(0, end - first) * lanes_for(chain, group).back().count();
+        items -= chunks;
+    }
+    return samples;
+}
+
 std::vector<Span> spans_for(const Chain& chain, Span out) {
     std::vector<Span> spans(chain.size());
     for (std::size_t i = chain.size(); i-- > 0;) {
@@ -117,6 +135,12 @@ Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutReque
         return static_cast<Index>(std::max(1.0, in_frames * ratio));
     };
     const bool free_choice = request.chunk_frames == 0;
+    if (request.group > 0) {  // as another run had it
+        taken = std::min(request.group, units);
+        resize(request.chunk_frames);
+        cuts.groups = grouped(input, taken);
+        return cuts;
+    }
     resize(free_choice ? chosen() : request.chunk_frames);
     // A chunk should be longer than the halo that it carries, where memory allows.
     if (free_choice && cuts.frames[0] > 0) {

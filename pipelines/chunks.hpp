@@ -22,6 +22,14 @@ struct CutRequest {
     int slots = 3;
     Index row_alignment = 1;             // outer rows that belong together (an HDF5 chunk's)
     bool one_pass = false;               // all lanes at once: ordered writers and sequential readers
+    Index group = 0;                     // rows (or columns, where there is one row) a group; 0: chosen
+};
+
+/// What says how a stream was cut, so that another run can cut it the same way.
+struct Geometry {
+    Index chunk_frames = 0;              // output frames a chunk
+    Index group = 0;                     // rows (or columns) a group of lanes
+    Index kept_frames = 0;               // output frames before the first chunk that stay from an earlier result
 };
 
 /// A stream's geometry.
@@ -40,10 +48,14 @@ struct Cuts {
     /// Output frames of chunk k.
     Span chunk(Index k) const;
     std::size_t total_bytes() const;
+    Geometry geometry() const;
 };
 
 /// Cuts the work. `input` is the shape and type of what the reader delivers.
 Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request);
+
+/// Samples of `wanted` that the first `items` chunks of groups write, in the order group by group, chunk by chunk.
+Index samples_in(const Cuts& cuts, const Chain& chain, Span wanted, Index items);
 
 /// Spans of every stage's input for output frames `out`, first stage first: spans[i] is what stage i reads, widened to
 /// whole blocks of the stage before it.

@@ -7,8 +7,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
+#include "pipelines/digest.hpp"
 #include "pipelines/inputs.hpp"
 #include "pipelines/sinks.hpp"
+#include "pipelines/survival.hpp"
 
 namespace convoy::pipelines {
 
@@ -70,6 +72,8 @@ struct Job::State {
     Span wanted;
     io::OutputSpec spec;
     StreamOptions stream;
+    std::unique_ptr<Survival> survival;
+    io::Writer* file = nullptr;  // the writer behind those that convert and draw
     Cuts cuts;
     JobReport report;
 
@@ -83,6 +87,9 @@ struct Job::State {
     std::unique_ptr<io::Writer> create();
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
     void warn_of_samples();
+    JobTexts texts() const;
+    bool scaled_by_peak() const;
+    void look_around();
 };
 
 void Job::State::open() {
@@ -178,7 +185,7 @@ void Job::State::describe_output() {
     spec.chunks = o.integers("hdf5-chunks");
     spec.bits = o.text("bits");
     spec.overwrite = o.flag("overwrite");
-    spec.sync = o.flag("sync");
+    spec.sync = o.flag("sync") || o.flag("resume");
     spec.taps = taps;
     report.output = spec.path;
     report.out_dataset = is_audio_name(spec.path) ? "" : spec.dataset;
@@ -228,22 +235,58 @@ double Job::State::full_scale() {
     return peak;
 }
 
+// Whether the peak of the whole result decides how it is written: audio that must not clip, integers in steps that the
+// peak fills. Integers that came as such go out in the steps they came in.
+bool Job::State::scaled_by_peak() const {
+    if (is_audio_name(spec.path)) return request.options.flag("guard");
+    const io::Recording& in = report.input;
+    return spec.type == SampleType::int16 &&
+           !(flow.signal && in.type == SampleType::int16 && in.scaling.gain.size() <= 1);
+}
+
+// What makes the bits of the result, beside the input's samples.
+JobTexts Job::State::texts() const {
+    JobTexts all{{"version", version}};
+    for (std::size_t i = 0; i < report.steps.size(); ++i) {
+        const StepReport& s = report.steps[i];
+        std::string text = s.name + " " + described(request.steps[i].params) + " " + s.strategy;
+        for (const auto& [key, value] : s.notes) text += " " + key + "=" + value;
+        all.emplace_back("step " + std::to_string(i + 1), text + " " + std::string(name_of(s.type)));
+    }
+    all.emplace_back("taps", digest_text(digest(taps.data(), taps.size() * sizeof(double))));
+    all.emplace_back("options", described(request.options, {"overwrite", "sync", "resume", "device", "memory", "strategy",
+                                                            "dtype", "chunk", "threads", "explain"}));
+    all.emplace_back("output", spec.dataset + " " + report.out_type);
+    all.emplace_back("device", stream.device.backend == device::Backend::cpu ? "cpu" : report.device_name);
+    return all;
+}
+
+void Job::State::look_around() {
+    const Params& o = request.options;
+    survival = std::make_unique<Survival>(*reader, chain, wanted);
+    if (spec.path == "null") return;
+    const bool single_pass = picture.file.empty();
+    survival->look(texts(), spec, {o.flag("resume") && single_pass, request.skip_finished, o.flag("overwrite")},
+                   single_pass && !scaled_by_peak());
+}
+
 std::unique_ptr<io::Writer> Job::State::create() {
     if (spec.path == "null") return null_writer();
     const SampleType computed = chain.back()->type();
     double scale = 1;
     if (is_audio_name(spec.path)) {
-        if (request.options.flag("guard")) scale = std::max(1.0, full_scale());
+        if (scaled_by_peak()) scale = std::max(1.0, full_scale());
     } else if (spec.type == SampleType::int16) {
         const io::Recording& in = report.input;
-        // Integers go out in the steps they came in; anything else in steps that its peak fills.
-        if (flow.signal && in.type == SampleType::int16 && in.scaling.gain.size() <= 1)
-            scale = in.scaling.gain.empty() ? 1 : std::abs(in.scaling.gain.front());
-        else
+        if (scaled_by_peak())
             scale = std::max(full_scale(), 1e-300) / 32767;
+        else
+            scale = in.scaling.gain.empty() ? 1 : std::abs(in.scaling.gain.front());
         spec.scale_factor = scale;
     }
+    survival->prepare(spec, stream);
     auto writer = io::create(spec);
+    file = writer.get();
     if (is_audio_name(spec.path)) {
         if (scale == 1) return writer;
         return converting_writer(std::move(writer), computed, computed, scale);
@@ -315,12 +358,17 @@ std::string recording_date(const std::string& input) {
 JobReport Job::run() {
     State& s = *state_;
     const auto start = Clock::now();
+    s.look_around();
+    s.report.ending = s.survival->ending();
+    if (s.report.ending == Ending::skipped) return s.report;
     const auto writer = s.illustrated(s.create());
+    const auto journal = s.file ? s.survival->begin(*s.file, s.chain.back()->type(), s.stream) : nullptr;
     s.report.stream = s.pass(*writer);
+    s.report.samples_kept = s.survival->samples_kept();
     const auto closing = Clock::now();
     writer->finish();
     s.report.finish_s = seconds_since(closing);
-    s.report.clipped = writer->clipped();
+    s.report.clipped = writer->clipped() + s.survival->from().clipped;
     for (std::size_t i = 0; i < s.chain.size(); ++i) s.report.steps[i].facts = s.chain[i]->facts();
     s.warn_of_samples();
     s.report.warnings = s.warnings.lines();

@@ -10,6 +10,7 @@
 #include "pipelines/options.hpp"
 #include "pipelines/step.hpp"
 #include "pipelines/stream.hpp"
+#include "pipelines/survival.hpp"
 
 namespace convoy::pipelines {
 
@@ -28,6 +29,7 @@ struct JobRequest {
     bool hash = false;
     std::function<void(Index done, Index total)> progress;
     int share = 1;        // of how many jobs at once: each takes its part of the memory
+    bool skip_finished = false;  // an output of this very job is left as it is, or extended where its input has grown
 };
 
 /// A step as planned.
@@ -42,6 +44,8 @@ struct StepReport {
 
 struct JobReport {
     std::string command;
+    Ending ending = Ending::done;
+    Index samples_kept = 0;               // of the output, from an earlier run
     io::Recording input;
     std::string output, out_dataset;
     std::vector<Index> out_dims;

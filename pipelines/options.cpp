@@ -35,6 +35,8 @@ constexpr Param output_list[] = {
      .choices = "16,24,32f"},
     {.name = "guard", .kind = Kind::flag, .help = "audio output: scale the whole file down instead of clipping"},
     {.name = "overwrite", .kind = Kind::flag, .help = "replace an existing output"},
+    {.name = "resume", .kind = Kind::flag,
+     .help = "go on where a killed run was; leave a finished output; extend one whose input was appended to"},
     {.name = "sync", .kind = Kind::flag, .help = "wait until the result is on the disk"},
 };
 

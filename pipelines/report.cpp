@@ -110,6 +110,8 @@ Json to_json(const JobReport& report) {
     j["schema"] = "convoy.report/1";
     j["version"] = version;
     j["command"] = report.command;
+    constexpr const char* endings[] = {"done", "resumed", "extended", "skipped"};
+    j["ending"] = endings[static_cast<int>(report.ending)];
     j["input"] = input_json(report);
     Json out;
     out["path"] = report.output;
@@ -120,6 +122,7 @@ Json to_json(const JobReport& report) {
     out["sampling_rate"] = or_null(report.out_rate);
     out["hash"] = s.hash.empty() ? Json() : Json(s.hash);
     out["clipped"] = report.clipped;
+    out["samples_kept"] = report.samples_kept;  // from an earlier run
     j["output"] = std::move(out);
     j["steps"] = steps_json(report);
     Json device;

@@ -57,6 +57,7 @@ struct Item {
     Span out;
     std::vector<Span> spans;
     int slot = 0;
+    bool recorded = false;  // the journal is to know when it is written
 };
 
 class Run {
@@ -65,13 +66,17 @@ class Run {
         : reader_(reader), chain_(chain), wanted_(wanted), writer_(writer), options_(options) {
         const auto start = Clock::now();
         const io::Recording& in = reader.recording();
-        cuts_ = cut(chain, in.shape, in.type, request());
+        cuts_ = stream_cuts(reader, chain, wanted, writer.ordered(), options);
+        todo_ = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};
         const bool staged = !chain.front()->single_pass();
         ring_ = options.memory->make(options.device, {cuts_.slots, cuts_.in_bytes, cuts_.out_bytes, staged});
         for (std::size_t bytes : cuts_.between_bytes) between_.emplace_back(options.device, bytes);
         carry_.resize(cuts_.in_bytes);
         report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
         report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
+        states_.resize(static_cast<std::size_t>(cuts_.slots));
+        done_ = options.kept_frames * chain.back()->shape().lanes();
+        if (options.from != nullptr) go_on_from(*options.from);
         report_.setup_s = std::chrono::duration<double>(Clock::now() - start).count();
     }
 
@@ -96,6 +101,7 @@ class Run {
                 tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item item) {
                     tbb::this_task_arena::isolate([&] { write(item); });
                 }));
+        if (options_.journal != nullptr) record_all();
         check_cancelled();
         report_.total_s = std::chrono::duration<double>(Clock::now() - start).count() + report_.setup_s;
         report_.chunk_frames = cuts_.chunk_frames;
@@ -109,21 +115,34 @@ class Run {
     }
 
   private:
-    CutRequest request() const {
-        const io::Recording& in = reader_.recording();
-        CutRequest r;
-        r.wanted = wanted_;
-        r.chunk_frames = options_.chunk_frames;
-        r.chunk_bytes = options_.chunk_bytes;
-        r.memory_limit = options_.memory_limit;
-        r.slots = options_.slots;
-        r.one_pass = writer_.ordered() || reader_.sequential();
-        if (in.chunk.size() == 2 && in.time_axis == 1) r.row_alignment = in.chunk[0];
-        return r;
+    void go_on_from(const Progress& from) {
+        next_ = written_ = from.items;
+        report_.input = from.input;
+        report_.output = from.output;
+        hash_ = from.hash;
+        clipped_before_ = from.clipped;
+        done_ += samples_in(cuts_, chain_, todo_, from.items);
+        if (from.items == 0) return;
+        // Samples that the chunk before has read are counted already.
+        if (const Index k = next_ % cuts_.chunks(); k > 0) counted_ = spans_for(chain_, cuts_.chunk(k - 1)).front();
     }
+
+    // At the end, and after a signal: all that was read has been written.
+    void record_all() {
+        options_.journal->offer({written_, clipped_before_ + writer_.clipped(), hash_, report_.input, report_.output});
+        options_.journal->flush();
+        if (const int signal = signal_received(); signal != 0) throw Cancelled(signal, true);
+    }
+
+    // What the journal is to know of an item on its way: kept by slot, since those behind it go on.
+    Progress& state_of(const Item& item) { return states_[static_cast<std::size_t>(item.slot)]; }
 
     Item read(tbb::flow_control& flow) {
         Item item;
+        if (todo_.count == 0) {
+            flow.stop();
+            return item;
+        }
         item.number = next_++;
         item.group = static_cast<std::size_t>(item.number / cuts_.chunks());
         if (item.group >= cuts_.groups.size() || signal_received() != 0) {
@@ -147,6 +166,9 @@ class Run {
             read_part(in, {carried_.span.end(), in.span.end() - carried_.span.end()}, lanes);
         }
         keep_halo(in, k);
+        counted_ = {};
+        item.recorded = options_.journal != nullptr && options_.journal->due();
+        if (item.recorded) state_of(item).input = report_.input;
         return item;
     }
 
@@ -181,7 +203,9 @@ class Run {
         in_pieces(in, part, lanes, contiguous, [&](Span span, const Lanes& some, std::byte* data) {
             reader_.read(span, some, data, in.pitch);
         });
-        if (is_float(in.type)) measure(in, part, lanes, reader_.recording().shape, report_.input);
+        if (!is_float(in.type)) return;
+        const Index first = std::clamp(counted_.end(), part.first, part.end());
+        if (first < part.end()) measure(in, {first, part.end() - first}, lanes, reader_.recording().shape, report_.input);
     }
 
     // Samples that the next chunk of the group uses too: kept apart, so that a slot in flight is never touched.
@@ -230,7 +254,7 @@ class Run {
         Lanes lanes;
     };
     Result result_of(const Item& item) const {
-        return {output_window(item, ring_->slot(item.slot).out), overlap(item.out, wanted_),
+        return {output_window(item, ring_->slot(item.slot).out), overlap(item.out, todo_),
                 lanes_for(chain_, cuts_.groups[item.group]).back()};
     }
 
@@ -241,6 +265,13 @@ class Run {
             ring_->wait(item.slot);
         }
         const Timed timed(report_.measure_s);
+        take_levels(item);
+        if (!item.recorded) return;
+        state_of(item).output = report_.output;
+        state_of(item).hash = hash_;
+    }
+
+    void take_levels(const Item& item) {
         const auto [out, part, lanes] = result_of(item);
         if (part.count == 0) return;
         const Shape& whole = chain_.back()->shape();
@@ -254,6 +285,15 @@ class Run {
     void write(const Item& item) {
         const Timed timed(report_.write_s);
         const device::Range range("write");
+        put(item);
+        written_ = item.number + 1;
+        if (!item.recorded) return;
+        state_of(item).items = written_;
+        state_of(item).clipped = clipped_before_ + writer_.clipped();
+        options_.journal->offer(state_of(item));
+    }
+
+    void put(const Item& item) {
         const auto [out, part, lanes] = result_of(item);
         if (part.count == 0) return;
         in_pieces(out, part, lanes, !writer_.ordered() && writer_.concurrent(),
@@ -280,7 +320,7 @@ class Run {
 
     io::Reader& reader_;
     const Chain& chain_;
-    Span wanted_;
+    Span wanted_, todo_;
     io::Writer& writer_;
     const StreamOptions& options_;
     Cuts cuts_;
@@ -288,12 +328,30 @@ class Run {
     std::vector<device::Buffer> between_;
     std::vector<std::byte> carry_;
     Window carried_;
-    Index next_ = 0, done_ = 0;
+    Index next_ = 0, written_ = 0;  // items
+    Index done_ = 0;                // samples
+    Index clipped_before_ = 0;      // by a run that this one goes on from
+    Span counted_;                  // input frames that such a run has counted
+    std::vector<Progress> states_;  // by slot
     stats::Hash hash_;
     StreamReport report_;
 };
 
 }  // namespace
+
+Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool ordered, const StreamOptions& options) {
+    const io::Recording& in = reader.recording();
+    CutRequest r;
+    r.wanted = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};
+    r.chunk_frames = options.chunk_frames;
+    r.group = options.group;
+    r.chunk_bytes = options.chunk_bytes;
+    r.memory_limit = options.memory_limit;
+    r.slots = options.slots;
+    r.one_pass = ordered || reader.sequential();
+    if (in.chunk.size() == 2 && in.time_axis == 1) r.row_alignment = in.chunk[0];
+    return cut(chain, in.shape, in.type, r);
+}
 
 StreamReport run_stream(io::Reader& reader, const Chain& chain, Span wanted, io::Writer& writer,
                         const StreamOptions& options) {

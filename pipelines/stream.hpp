@@ -13,11 +13,16 @@
 #include "core/stats/stats.hpp"
 #include "io/format.hpp"
 #include "pipelines/chunks.hpp"
+#include "pipelines/journal.hpp"
 
 namespace convoy::pipelines {
 
 struct StreamOptions {
     Index chunk_frames = 0;              // output frames a chunk; 0: chosen
+    Index group = 0;                     // rows (or columns) a group of lanes; 0: chosen
+    Index kept_frames = 0;               // of `wanted`: the writer holds them already
+    const Progress* from = nullptr;      // goes on from there; the writer holds what came before
+    Journal* journal = nullptr;          // where it is kept how far the stream is
     const memory::Mode* memory = nullptr;
     device::Device device;
     std::size_t chunk_bytes = 8u << 20;  // of input, where the frames are chosen
@@ -39,8 +44,11 @@ struct StreamReport {
     std::string hash;                    // of the samples, whatever the chunks; empty where not asked for
 };
 
+/// How run_stream() cuts the work.
+Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool ordered, const StreamOptions&);
+
 /// Runs the chain over output frames `wanted` of its result: frame wanted.first becomes frame 0 of the writer.
-/// Cancelled by SIGINT and the like (pipelines/cancel.hpp): throws Cancelled.
+/// Cancelled by SIGINT and the like (pipelines/cancel.hpp): throws Cancelled, the journal being brought up to date.
 StreamReport run_stream(io::Reader& reader, const Chain& chain, Span wanted, io::Writer& writer, const StreamOptions&);
 
 }  // namespace convoy::pipelines

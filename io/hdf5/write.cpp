@@ -15,12 +15,18 @@ namespace {
 class Hdf5Writer : public Writer {
   public:
     explicit Hdf5Writer(const OutputSpec& spec)
-        : part_(spec.path, gzip_level(spec) ? 0 : spec.shape.samples() * bytes_of(spec.type)),
+        : part_(spec.path, gzip_level(spec) ? 0 : spec.shape.samples() * bytes_of(spec.type),
+                spec.resume.has_value()),
           shape_(spec.shape),
           size_(bytes_of(spec.type)),
           sync_(spec.sync),
           overwrite_(spec.overwrite) {
         Lock lock;
+        if (spec.resume) {
+            offset_ = samples_place(part_, spec);
+            written_ = *spec.resume;
+            return;
+        }
         const std::vector<Index> chunk = chunk_extents(spec);
         file_ = make_file(part_);
         dataset_ = lay_out(file_, spec, chunk);
@@ -53,6 +59,10 @@ class Hdf5Writer : public Writer {
         }
         written_ += span.count * lanes.count();
     }
+
+    bool resumable() const override { return !sink_; }
+    void flush() override { part_.flush(); }
+    void keep() override { part_.keep(); }
 
     void finish() override {
         if (written_ != shape_.samples())

@@ -20,6 +20,8 @@ std::unique_ptr<Writer> create_writer(const OutputSpec& spec);
 
 /// The file under its temporary name, for lay_out().
 File make_file(const PartFile& part);
+/// Where the samples of `spec` begin in a temporary file that an earlier run laid out. Error where it is not so.
+Index samples_place(const PartFile& part, const OutputSpec& spec);
 /// Makes everything but the samples; the dataset lies in one piece, its place fixed, or in chunks of these
 /// extents.
 Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& chunk);

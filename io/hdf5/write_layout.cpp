@@ -143,6 +143,23 @@ File make_file(const PartFile& part) {
         check(H5Fcreate(part.path().c_str(), H5F_ACC_TRUNC, create, access), where, "cannot be made"));
 }
 
+Index samples_place(const PartFile& part, const OutputSpec& spec) {
+    const auto refused = [&] {
+        return failed(spec.path, part.path() + " is not what its journal tells", "--overwrite starts anew");
+    };
+    const Lock lock;
+    Plist access(H5Pcreate(H5P_FILE_ACCESS));
+    check(H5Pset_file_locking(access, false, true), spec.path, "cannot be opened");  // locked by ourselves
+    const File file(H5Fopen(part.path().c_str(), H5F_ACC_RDONLY, access));
+    if (!file.valid()) throw refused();
+    const Dataset dataset(H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT));
+    if (!dataset.valid() || dataset_extents(dataset) != std::optional(spec.dims)) throw refused();
+    const Type there(H5Dget_type(dataset)), here(stored_type(spec));
+    const haddr_t place = H5Dget_offset(dataset);
+    if (H5Tequal(there, here) <= 0 || place == HADDR_UNDEF) throw refused();
+    return static_cast<Index>(place);
+}
+
 Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& chunk) {
     const std::optional<Origin> origin = origin_of(spec);
     Change change = change_of(spec);
