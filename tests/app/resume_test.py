@@ -96,18 +96,31 @@ class Job:
         left = sorted(p.name for p in self.out.parent.iterdir())
         assert left == [self.out.name], f"left: {left}"
 
-    def wait_for_record(self, process, least=1):
-        """Until the journal of a run tells of at least so many items."""
-        limit = time.monotonic() + 30
-        while process.poll() is None and time.monotonic() < limit:
-            if journal_of(self.out).exists():
-                try:
-                    if items_recorded(self.out)[0] >= least:
-                        return True
-                except (struct.error, ValueError):
-                    pass    # it is being made
-            time.sleep(0.005)
-        return False
+    def caught(self, *more):
+        """A run stopped (SIGSTOP) in the middle, when its journal tells of some items."""
+        for _ in range(20):
+            process = self.start(*more)
+            while process.poll() is None:
+                process.send_signal(signal.SIGSTOP)
+                if self.recorded() > 0 and process.poll() is None:
+                    return process
+                process.send_signal(signal.SIGCONT)
+                time.sleep(0.005)
+            process.communicate()
+            self.out.unlink(missing_ok=True)
+        raise AssertionError("no run could be caught at work")
+
+    def recorded(self):
+        try:
+            return items_recorded(self.out)[0]
+        except (OSError, struct.error, ValueError):
+            return 0    # it is being made
+
+    def killed(self, *more):
+        """A run is killed in the middle."""
+        process = self.caught(*more)
+        process.kill()
+        process.communicate()
 
 
 class Test:
@@ -178,10 +191,7 @@ class Test:
         job = self.frames_job("report")
         whole = job.resume()
         job.out.unlink()
-        process = job.start()
-        assert job.wait_for_record(process, 2)
-        process.kill()
-        process.communicate()
+        job.killed()
         told = job.resume()
         assert told["ending"] == "resumed" and told["output"]["samples_kept"] > 0, told["ending"]
         assert told["output"]["hash"] == whole["output"]["hash"]
@@ -192,9 +202,9 @@ class Test:
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
             job = self.frames_job(f"signal-{number}")
-            process = job.start()
-            assert job.wait_for_record(process)
+            process = job.caught()
             process.send_signal(number)
+            process.send_signal(signal.SIGCONT)
             begun = time.monotonic()
             _, said = process.communicate(timeout=10)
             assert time.monotonic() - begun < 10
@@ -205,20 +215,17 @@ class Test:
 
     def test_plain_run_removes(self):
         job = self.frames_job("plain")
-        process = job.start()
-        assert job.wait_for_record(process)
-        process.kill()
-        process.communicate()
+        job.killed()
         job.run()
         job.check_result()
 
     def test_full_disk(self):
         """A limit of file size stands for a full disk: it can be set while the run is at work."""
         job = self.frames_job("full")
-        process = job.start()
-        assert job.wait_for_record(process, 3)
+        process = job.caught()
         size = part_of(job.out).stat().st_size
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size // 2, size // 2))
+        process.send_signal(signal.SIGCONT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 1 and said.count("\n") == 1 and "--resume" in said, said
         assert part_of(job.out).exists() and journal_of(job.out).exists() and not job.out.exists()
@@ -230,10 +237,7 @@ class Test:
         source = self.folder / "refused.h5"
         shutil.copy(self.folder / "frames.h5", source)
         job = Job(self, "refused", ["filter", source, *TAPS, *SLOW, "--chunk", "2000"])
-        process = job.start()
-        assert job.wait_for_record(process, 2)
-        process.kill()
-        process.communicate()
+        job.killed()
         said = job.run("--resume", "--padding", "edge", status=1)
         assert "another job" in said and "padding" in said and said.count("\n") == 1, said
         with h5py.File(source, "r+") as file:
@@ -249,10 +253,7 @@ class Test:
     def test_another_chunk(self):
         """How the rest is cut does not matter to what is there."""
         job = self.rows_job("chunk")
-        process = job.start()
-        assert job.wait_for_record(process, 2)
-        process.kill()
-        process.communicate()
+        job.killed()
         assert job.resume("--chunk", "7000", "--threads", "2")["output"]["samples_kept"] > 0
         job.check_result()
 
@@ -305,10 +306,7 @@ class Test:
         write_signal(source, self.frames, 0)
         job.run("--resume")
         write_signal(source, longer, 0)
-        process = job.start()
-        assert job.wait_for_record(process)
-        process.kill()
-        process.communicate()
+        job.killed()
         kept = job.resume()["output"]["samples_kept"]
         assert kept > job.right.size // 2, kept
         job.check_result()
