@@ -2,13 +2,13 @@
 #include <tbb/global_control.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "app/command.hpp"
 #include "app/log.hpp"
+#include "app/output.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "core/conv1d/conv1d.hpp"
@@ -108,7 +108,7 @@ std::string version_text() {
 }
 
 // What CLI11 says, as one line with a hint.
-Error rewritten(const CLI::ParseError& e, const CLI::App& app, const std::vector<Bound*>& bound) {
+Error rewritten(const CLI::ParseError& e, const std::vector<Bound*>& bound) {
     std::string what = e.what();
     if (const auto end = what.find('\n'); end != std::string::npos) what.resize(end);
     for (const Bound* b : bound) {
@@ -121,8 +121,15 @@ Error rewritten(const CLI::ParseError& e, const CLI::App& app, const std::vector
         return usage_error(what, unknown && !near.empty() ? "did you mean " + near + "?"
                                                           : "see convoy " + std::string(b->command->name) + " --help");
     }
-    (void)app;
     return usage_error(what, "see convoy --help");
+}
+
+Error unknown_command(const std::string& word, const std::vector<Bound*>& bound) {
+    std::vector<std::string> names;
+    for (const Bound* b : bound) names.emplace_back(b->command->name);
+    const std::string near = nearest(word, names);
+    return usage_error("there is no command '" + word + "'",
+                       near.empty() ? "see convoy --help" : "did you mean '" + near + "'?");
 }
 
 int run_parsed(const Bound& bound, std::string words) {
@@ -158,13 +165,14 @@ int run_command_line(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         const auto used = app.get_subcommands();
-        std::cout << (used.empty() ? app.help() : used.front()->help());
+        write_text("-", used.empty() ? app.help() : used.front()->help());
         return 0;
     } catch (const CLI::CallForVersion&) {
-        std::cout << version_text() << "\n";
+        write_text("-", version_text() + "\n");
         return 0;
     } catch (const CLI::ParseError& e) {
-        throw rewritten(e, app, views);
+        if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) throw unknown_command(argv[1], views);
+        throw rewritten(e, views);
     }
     for (const Bound* b : views)
         if (b->app->parsed()) return run_parsed(*b, std::move(words));

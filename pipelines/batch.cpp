@@ -40,8 +40,9 @@ Outcome run_one(JobRequest request, bool several) {
     } catch (const Error& error) {
         outcome.error = error.what();
         outcome.fault = error.fault();
-    } catch (const Cancelled&) {
+    } catch (const Cancelled& cancelled) {
         outcome.stopped = true;
+        outcome.kept = cancelled.kept();
     } catch (const std::bad_alloc&) {
         outcome.error = outcome.input + ": not enough memory; use a smaller --chunk or fewer --jobs";
     }
@@ -95,6 +96,8 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
         for (int j = 1; j < options.jobs; ++j) threads.emplace_back(work);
         work();
     }
+    const bool kept = std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.kept; });
+    if (kept && signal_received() != 0) throw Cancelled(signal_received(), true);
     check_cancelled();
     return outcomes;
 }

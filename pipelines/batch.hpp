@@ -20,7 +20,8 @@ struct Outcome {
     std::optional<JobReport> report;    // where it was done
     std::string error;                  // why not, as one line; empty where done
     Fault fault = Fault::failed;
-    bool stopped = false;               // never started, since another one failed (--fail-fast)
+    bool stopped = false;               // never started, since another one failed (--fail-fast), or by a signal
+    bool kept = false;                  // stopped midway, and what it had done is kept for --resume
 };
 
 struct BatchOptions {

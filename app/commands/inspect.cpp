@@ -1,6 +1,4 @@
 // convoy inspect: what is in files, and how convoy understands it.
-#include <iostream>
-
 #include "app/command.hpp"
 #include "app/log.hpp"
 #include "app/output.hpp"
@@ -71,7 +69,7 @@ void print_text(const io::Recording& r) {
     if (r.start_time) line("start", *r.start_time + " (" + r.start_time_source + ")");
     if (!r.scaling.trivial()) line("scaling", "applied (--raw leaves the values as stored)");
     for (const io::Gap& g : r.gaps) line("gap", "before frame " + to_text(g.at) + ": " + to_text(g.seconds) + " s");
-    std::cout << text;
+    app::write_text("-", text);
 }
 
 int run(const Call& call) {

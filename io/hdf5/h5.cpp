@@ -23,6 +23,15 @@ bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
+/// A message of a failed system call has the time, addresses and line breaks; what the system said is enough.
+std::string without_details(const std::string& text) {
+    constexpr std::string_view before = "error message = '";
+    const std::size_t at = text.find(before);
+    if (at == std::string::npos) return text;
+    const std::size_t from = at + before.size();
+    return text.substr(from, text.find('\'', from) - from);
+}
+
 /// Opens; `message` says why not (closing anything would clear it).
 File try_open(const std::string& path, bool locked, std::string& message) {
     Plist access(check(H5Pcreate(H5P_FILE_ACCESS), path, "cannot be opened"));
@@ -56,6 +65,9 @@ Error why_not_opened(const std::string& path, const std::string& message) {
 }  // namespace
 
 Lock::Lock() : lock_(calls) {
+    // What a full disk kept from being closed would crash the library's work at exit; all that matters is closed by us.
+    static const bool no_exit_work = H5dont_atexit() >= 0;
+    (void)no_exit_work;
     // A thread-safe HDF5 has one error stack a thread, so printing is switched off in each.
     thread_local const bool silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
     (void)silent;
@@ -64,7 +76,7 @@ Lock::Lock() : lock_(calls) {
 std::string innermost_message() {
     std::string text;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_message, &text);
-    return text;
+    return without_details(text);
 }
 
 Error error(std::string_view where, std::string_view what, std::string_view hint) {
