@@ -59,7 +59,7 @@ Error why_not_opened(const std::string& path, const std::string& message) {
     if (contains(message, "unable to lock file"))
         return failed(path, "file is locked: another program has it open for writing",
                       "close it there first");
-    return failed(path, "HDF5 file is damaged or incomplete (" + message + ")",
+    return failed(path, "HDF5 file is damaged or incomplete (" + without_details(message) + ")",
                   "check it with h5dump -H, or copy it again");
 }
 }  // namespace
@@ -76,11 +76,11 @@ Lock::Lock() : lock_(calls) {
 std::string innermost_message() {
     std::string text;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_message, &text);
-    return without_details(text);
+    return text;
 }
 
 Error error(std::string_view where, std::string_view what, std::string_view hint) {
-    const std::string inner = innermost_message();
+    const std::string inner = without_details(innermost_message());
     return failed(std::string(where), std::string(what) + (inner.empty() ? "" : " (" + inner + ")"),
                   std::string(hint));
 }
