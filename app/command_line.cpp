@@ -60,7 +60,10 @@ void add_option(Bound& bound, const Param& p, std::string_view group) {
     } else {
         option = bound.app->add_option(spellings(p), text, help);
         option->expected(p.optional_value ? 0 : 1, 1)->type_name(std::string(p.value));
-        option->take_last();
+        if (p.repeated)
+            option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false)->take_all();
+        else
+            option->take_last();
     }
     option->group(std::string(group));
 }
@@ -81,12 +84,18 @@ void bind(Bound& bound) {
         }
 }
 
+std::string lines_of(const std::vector<std::string>& texts) {
+    std::string lines;
+    for (const std::string& text : texts) lines += (lines.empty() ? "" : "\n") + text;
+    return lines;
+}
+
 Call call_of(const Bound& bound, std::string words) {
     Call call{bound.inputs, Params(bound.declared), std::move(words)};
     for (const Param& p : bound.declared) {
         const auto& text = bound.texts.at(std::string(p.name));
         const bool bare = text.empty() && bound.app->count("--" + std::string(p.name)) > 0;
-        if (!text.empty()) call.params.set(p.name, text.back());
+        if (!text.empty()) call.params.set(p.name, p.repeated ? lines_of(text) : text.back());
         if (bare) call.params.set(p.name, "");
     }
     return call;

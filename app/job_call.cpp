@@ -6,7 +6,7 @@
 #include "app/output.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
-#include "pipelines/inputs.hpp"
+#include "pipelines/requests.hpp"
 
 namespace convoy::app {
 
@@ -50,32 +50,6 @@ pipelines::JobRequest job_request(std::string_view name, const command::Call& ca
 
 namespace {
 
-// The request for each input, with the output that it writes.
-std::vector<pipelines::JobRequest> requests_for(std::string_view step, const command::Call& call) {
-    std::vector<std::string> words = call.inputs;
-    const Params& p = call.params;
-    if (p.given("files-from")) {
-        const auto listed = pipelines::read_list(p.text("files-from"), p.flag("null"));
-        words.insert(words.end(), listed.begin(), listed.end());
-    }
-    std::vector<std::string> inputs = pipelines::expand_inputs(words);
-    if (inputs.empty()) throw usage_error("no input is given", "name a file, a quoted glob, or --files-from FILE");
-    const bool several = inputs.size() > 1;
-    if (p.given("shard")) inputs = pipelines::shard_of(std::move(inputs), pipelines::parse_shard(p.text("shard")));
-    const pipelines::JobRequest common = job_request(step, call);
-    const std::string format = p.text("format");
-    const pipelines::Naming naming{common.output,
-                                   format.empty() ? ".h5" : (format.starts_with('.') ? "" : ".") + format, several};
-    std::vector<std::string> outputs(inputs.size(), "null");
-    if (common.output != "null") outputs = pipelines::name_outputs(inputs, naming, pipelines::recording_date);
-    std::vector<pipelines::JobRequest> requests(inputs.size(), common);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        requests[i].input = inputs[i];
-        requests[i].output = outputs[i];
-    }
-    return requests;
-}
-
 int run_single(pipelines::JobRequest request, const Params& params) {
     Progress progress(params, request.input);
     request.progress = progress.callback();
@@ -89,26 +63,6 @@ int run_single(pipelines::JobRequest request, const Params& params) {
         log_note(params, report.output + ": extended, since its input was appended to");
     write_report(params, to_json(report));
     return 0;
-}
-
-Json batch_json(const std::vector<pipelines::Outcome>& outcomes) {
-    Json files = Json::array();
-    Index failures = 0;
-    for (const pipelines::Outcome& o : outcomes) {
-        Json file = o.report ? to_json(*o.report) : Json::object();
-        if (!o.report) {
-            file["input"]["path"] = o.input;
-            file["output"]["path"] = o.output;
-            file["error"] = o.error.empty() ? Json("not started") : Json(o.error);
-            ++failures;
-        }
-        files.push(std::move(file));
-    }
-    Json whole;
-    whole["schema"] = "convoy.batch/1";
-    whole["files"] = std::move(files);
-    whole["failed"] = failures;
-    return whole;
 }
 
 int run_several(std::vector<pipelines::JobRequest> requests, const Params& params) {
@@ -128,7 +82,7 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         return o.report && o.report->ending == pipelines::Ending::skipped;
     });
     if (skipped > 0) log_note(params, to_text(static_cast<Index>(skipped)) + " outputs were finished already");
-    write_report(params, batch_json(outcomes));
+    write_report(params, to_json(outcomes));
     if (params.flag("explain"))
         for (const pipelines::Outcome& o : outcomes)
             for (std::size_t i = 0; o.report && i < o.report->steps.size(); ++i)
@@ -144,11 +98,15 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
 
 }  // namespace
 
+int run_requests(std::vector<pipelines::JobRequest> requests, const Params& params, bool batch) {
+    if (!batch) return run_single(std::move(requests.front()), params);
+    return run_several(std::move(requests), params);
+}
+
 int run_step(std::string_view name, const command::Call& call) {
-    auto requests = requests_for(name, call);
+    auto requests = pipelines::requests_for(call.inputs, call.params, job_request(name, call));
     const bool batch = call.inputs.size() != 1 || requests.size() != 1 || call.params.given("failed-to");
-    if (!batch) return run_single(std::move(requests.front()), call.params);
-    return run_several(std::move(requests), call.params);
+    return run_requests(std::move(requests), call.params, batch);
 }
 
 }  // namespace convoy::app

@@ -79,13 +79,17 @@ std::string ending_of(const OutputSpec& spec) {
     return ending.empty() ? "h5" : lower(ending);
 }
 
-std::unique_ptr<Writer> create(const OutputSpec& spec) {
+void check_output(const OutputSpec& spec) {
     if (spec.source && same_file(spec.path, spec.source->origin().recording().path))
         throw failed(spec.path, "the output is the input itself", "name another output");
     refuse_existing(spec);
-    const Format& format = format_for(spec);
+    format_for(spec);
+}
+
+std::unique_ptr<Writer> create(const OutputSpec& spec) {
+    check_output(spec);
     check_folder(spec);
-    return format.create(spec);
+    return format_for(spec).create(spec);
 }
 
 }  // namespace convoy::io

@@ -109,8 +109,11 @@ struct OutputSpec {
     std::optional<double> rate;         // sampling_rate attribute, Hz
     std::vector<Axis> axes;             // one for each of dims; used where the source has no scale of its own
     bool signal = true;                 // same axes as the source (filter); false: spectrogram, conv2d
-    Index time_first = 0;               // output frame m stands for input frame time_first + m * time_step
+    bool own_axes = false;              // of a signal: channels are not the source's (mixed), so that its scales stay behind
+    std::vector<Index> selected;        // channels of the source's file that are here, in order; empty: as the source
+    Index time_first = 0;               // output frame m stands for input frame (time_first + m * time_step) / time_up
     Index time_step = 1;
+    Index time_up = 1;                  // more than 1 behind a resampling step, and then own_axes
 
     const Reader* source = nullptr;     // what belongs to the signal travels from here
     bool raw = false;                   // scale attributes stay
@@ -173,6 +176,9 @@ std::unique_ptr<Writer> create(const OutputSpec& spec);
 
 /// What /convoy of an output says, and what stands in no output of convoy's: empty.
 std::vector<std::pair<std::string, std::string>> provenance_of(const std::string& path);
+
+/// Throws what create() would say of the name alone: it is the input, exists without `overwrite`, has no known ending.
+void check_output(const OutputSpec& spec);
 
 /// The ending that decides an output's format: "wav", in lower case; "h5" where neither format nor name has one.
 std::string ending_of(const OutputSpec& spec);

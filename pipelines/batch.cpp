@@ -35,7 +35,7 @@ Outcome run_one(JobRequest request, bool several) {
     outcome.input = request.input;
     outcome.output = request.output;
     try {
-        if (several && request.output != "null") make_folder(request.output);
+        if (several) make_folders(request);
         outcome.report = Job(std::move(request)).run();
     } catch (const Error& error) {
         outcome.error = error.what();
@@ -100,6 +100,32 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
     if (kept && signal_received() != 0) throw Cancelled(signal_received(), true);
     check_cancelled();
     return outcomes;
+}
+
+void make_folders(const JobRequest& request) {
+    if (request.output != "null") make_folder(request.output);
+    for (const StepCall& call : request.steps)
+        if (call.step->name == "save") make_folder(call.params.text("path"));
+}
+
+Json to_json(const std::vector<Outcome>& outcomes) {
+    Json files = Json::array();
+    Index failures = 0;
+    for (const Outcome& o : outcomes) {
+        Json file = o.report ? to_json(*o.report) : Json::object();
+        if (!o.report) {
+            file["input"]["path"] = o.input;
+            file["output"]["path"] = o.output;
+            file["error"] = o.error.empty() ? Json("not started") : Json(o.error);
+            ++failures;
+        }
+        files.push(std::move(file));
+    }
+    Json whole;
+    whole["schema"] = "convoy.batch/1";
+    whole["files"] = std::move(files);
+    whole["failed"] = failures;
+    return whole;
 }
 
 Shard parse_shard(const std::string& text) {

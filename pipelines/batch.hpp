@@ -33,6 +33,12 @@ struct BatchOptions {
 /// Runs the jobs, `jobs` at a time; outcomes in the order of the requests. Throws only Cancelled.
 std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options);
 
+/// Makes the folders that a job's outputs go to.
+void make_folders(const JobRequest& request);
+
+/// The outcomes as JSON, schema convoy.batch/1: the reports, or why there is none.
+Json to_json(const std::vector<Outcome>& outcomes);
+
 /// Part I of N (`2/8`), or `slurm`: an array job's own part, from its variables. Error (a wrong request) otherwise.
 struct Shard {
     Index part = 1, of = 1;             // part counts from 1

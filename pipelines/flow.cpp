@@ -24,6 +24,7 @@ Flow flow_of(const io::Recording& r) {
     f.scaling = r.scaling;
     f.rate = r.rate;
     f.rate_looked_for = r.rate_looked_for;
+    f.selected = r.selected;
     f.axes = r.axes;
     for (int axis = static_cast<int>(f.axes.size()); axis < static_cast<int>(r.dims.size()); ++axis) {
         io::Axis a;

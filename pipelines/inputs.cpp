@@ -116,6 +116,10 @@ InputName split_dataset(const std::string& input) {
     return {input.substr(0, colon), input.substr(colon + 1)};
 }
 
+bool matches_any(const std::string& pattern) {
+    return !glob(split_dataset(pattern).path).empty();
+}
+
 std::vector<std::string> expand_inputs(const std::vector<std::string>& words) {
     std::vector<std::string> inputs;
     std::error_code ignored;

@@ -12,6 +12,9 @@ namespace convoy::pipelines {
 /// exists or not: opening it tells.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& words);
 
+/// Whether a glob (":/dataset" behind it or not) matches any file.
+bool matches_any(const std::string& pattern);
+
 /// The names in a list file (`-`: standard input), one a line or NUL-separated.
 std::vector<std::string> read_list(const std::string& path, bool nul_separated);
 

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "pipelines/digest.hpp"
+#include "pipelines/learn.hpp"
 #include "pipelines/inputs.hpp"
 #include "pipelines/sinks.hpp"
 #include "pipelines/survival.hpp"
@@ -29,8 +30,8 @@ Index ceil_div(Index a, Index b) {  // b > 0
 // Output frames whose input frame lies in the part.
 Span wanted_frames(const Flow& flow, const Part& part) {
     Index first = 0, end = flow.shape.frames;
-    if (!part.from_start) first = std::max(first, ceil_div(part.first - flow.time_first, flow.time_step));
-    if (!part.to_end) end = std::min(end, ceil_div(part.end - flow.time_first, flow.time_step));
+    if (!part.from_start) first = std::max(first, ceil_div(part.first * flow.time_up - flow.time_first, flow.time_step));
+    if (!part.to_end) end = std::min(end, ceil_div(part.end * flow.time_up - flow.time_first, flow.time_step));
     if (end <= first)
         throw usage_error("the part that is asked for holds no output", "ask for a longer one", flow.label);
     return {first, end - first};
@@ -77,12 +78,31 @@ struct Job::State {
     Cuts cuts;
     JobReport report;
 
+    // An intermediate result that is written too: what flows behind the first `stages` of the chain.
+    struct Saved {
+        std::size_t stages;
+        Flow flow;
+        Span wanted;
+        io::OutputSpec spec;
+    };
+    std::vector<Saved> saved;
+    std::vector<std::size_t> step_of;  // of each stage of the chain
+
+    void choose_device();
     void open();
     void plan_steps();
+    void plan_step(const StepCall& call, const Execution& execution);
     void plan_stream();
     void describe_output();
+    io::OutputSpec describe(const Flow& of, SampleType computed, Span part, const std::string& path) const;
     void provenance();
     StreamReport pass(io::Writer& writer);
+    StreamReport pass(std::size_t stages, Span part, io::Writer& writer);
+    bool learns() const {
+        return std::any_of(chain.begin(), chain.end(), [](const auto& stage) { return stage->learns(); });
+    }
+    void learn();
+    void save(std::vector<std::unique_ptr<io::Writer>>& writers);
     double full_scale();
     std::unique_ptr<io::Writer> create();
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
@@ -103,6 +123,44 @@ void Job::State::open() {
     report.open_s = seconds_since(start);
 }
 
+// Steps that have no stage for a GPU take the whole job to the CPU.
+void Job::State::choose_device() {
+    const std::string asked = request.options.text("device");
+    stream.device = device::select(asked);
+    if (stream.device.backend == device::Backend::cpu) {
+        if (asked == "auto") report.device_remark = device::gpu_remark();
+        return;
+    }
+    for (const StepCall& call : request.steps) {
+        if (!call.step->cpu_only) continue;
+        const std::string name(call.step->name);
+        if (asked != "auto")
+            throw usage_error("the step " + name + " runs on the CPU only", "give --device auto or cpu", call.place);
+        report.device_remark = "the step " + name + " runs on the CPU only, and so does the whole job";
+        warn(request.input, report.device_remark);
+        stream.device = device::cpu();
+        return;
+    }
+}
+
+void Job::State::plan_step(const StepCall& call, const Execution& execution) {
+    Planned planned = call.step->plan(call.params, flow, execution);
+    const bool computes = planned.stage != nullptr;
+    report.steps.push_back({std::string(call.step->name), planned.strategy, planned.reason, planned.notes, planned.explanation, {},
+                            flow.shape, flow.type, flow.rate, 0, planned.taps,
+                            computes ? planned.stage->needed_at_most(1) - 1 : 0});
+    if (!planned.save.empty())
+        saved.push_back({chain.size(), flow, wanted_frames(flow, part_of(request.options, reader->recording())), {}});
+    if (!planned.save.empty()) saved.back().spec.path = planned.save;
+    if (!computes) return;
+    if (!picture.file.empty())
+        throw usage_error("a picture is drawn of the result of the last step", "move png there, or leave it out");
+    picture = std::move(planned.picture);
+    step_of.push_back(report.steps.size() - 1);
+    chain.push_back(std::move(planned.stage));
+    taps = std::move(planned.taps);
+}
+
 void Job::State::plan_steps() {
     Execution execution;
     execution.device = stream.device;
@@ -110,16 +168,21 @@ void Job::State::plan_steps() {
     execution.dtype = request.options.text("dtype");
     flow = flow_of(reader->recording());
     for (const StepCall& call : request.steps) {
-        Planned planned = call.step->plan(call.params, flow, execution);
-        StepReport step{std::string(call.step->name), planned.strategy, planned.reason, planned.notes, planned.explanation,
-                        {}, planned.stage->shape(), planned.stage->type()};
-        report.steps.push_back(std::move(step));
-        if (!picture.file.empty())
-            throw usage_error("a picture is drawn of the result of the last step", "move --png there, or leave it out");
-        picture = std::move(planned.picture);
-        chain.push_back(std::move(planned.stage));
-        taps = std::move(planned.taps);
+        const std::string label = flow.label;
+        try {
+            plan_step(call, execution);
+        } catch (const Error& e) {
+            if (call.place.empty()) throw;
+            throw Error(e.fault(), call.place + ": " + (e.where().empty() ? label : e.where()), e.problem(), e.hint());
+        }
     }
+    for (const Saved& s : saved)
+        if (s.stages == 0)
+            throw usage_error("save before the first step would copy the input", "put it behind a step that computes");
+    if (chain.empty()) throw usage_error("there is nothing to compute", "list at least one step");
+    if ((!saved.empty() || learns()) && reader->sequential())
+        throw failed(flow.label, "can be read only once, and save, normalize and detrend read their input before the rest",
+                     "copy it to a file first");
     wanted = wanted_frames(flow, part_of(request.options, reader->recording()));
 }
 
@@ -129,8 +192,6 @@ void Job::State::plan_stream() {
     stream.memory = choice.mode;
     report.device = stream.device.id();
     report.device_name = stream.device.attributes.name;
-    if (stream.device.backend == device::Backend::cpu && request.options.text("device") == "auto")
-        report.device_remark = device::gpu_remark();
     report.memory_asked = asked;
     report.memory = choice.mode->name;
     report.memory_reason = choice.reason;
@@ -153,39 +214,51 @@ void Job::State::plan_stream() {
     stream.progress = request.progress;
 }
 
+// What is known of an output before its first sample: frames `part` of what flows there.
+io::OutputSpec Job::State::describe(const Flow& of, SampleType computed, Span part, const std::string& path) const {
+    const Params& o = request.options;
+    io::OutputSpec s;
+    s.path = path;
+    s.dims = of.dims;
+    s.dims[static_cast<std::size_t>(of.time_axis)] = part.count;
+    s.time_axis = of.time_axis;
+    s.shape = of.shape;
+    s.shape.frames = part.count;
+    s.dataset = of.dataset;
+    s.type = computed;
+    s.complex = of.complex;
+    s.rate = of.rate;
+    s.axes = of.axes;
+    io::Axis& time = s.axes[static_cast<std::size_t>(of.time_axis)];
+    time.first += static_cast<double>(part.first) * time.step;
+    s.signal = of.signal;
+    s.own_axes = of.own_axes;
+    s.selected = of.selected;
+    s.time_first = of.time_first + part.first * of.time_step;
+    s.time_step = of.time_step;
+    s.time_up = of.time_up;
+    s.source = reader.get();
+    s.raw = o.flag("raw");
+    s.attributes = of.attributes;
+    s.compression = o.text("compression");
+    s.overwrite = o.flag("overwrite");
+    s.sync = o.flag("sync") || o.flag("resume");
+    return s;
+}
+
 void Job::State::describe_output() {
     const Params& o = request.options;
-    spec.path = request.output;
+    spec = describe(flow, chain.back()->type(), wanted, request.output);
     if (std::string ending = o.text("format"); !ending.empty() && request.output != "null") {
         if (!ending.starts_with('.')) ending = "." + ending;
         if (std::filesystem::path(spec.path).extension() != ending) spec.path += ending;
     }
-    spec.dataset = o.has("out-dataset") ? o.text("out-dataset") : flow.dataset;
+    if (o.has("out-dataset")) spec.dataset = o.text("out-dataset");
     if (!spec.dataset.starts_with('/')) spec.dataset = "/" + spec.dataset;
-    spec.dims = flow.dims;
-    spec.dims[static_cast<std::size_t>(flow.time_axis)] = wanted.count;
-    spec.time_axis = flow.time_axis;
-    spec.shape = flow.shape;
-    spec.shape.frames = wanted.count;
-    spec.type = chain.back()->type();
     if (const std::string type = o.text("output-dtype"); !type.empty())
         spec.type = type == "int16" ? SampleType::int16 : type == "float64" ? SampleType::float64 : SampleType::float32;
-    spec.complex = flow.complex;
-    spec.rate = flow.rate;
-    spec.axes = flow.axes;
-    io::Axis& time = spec.axes[static_cast<std::size_t>(flow.time_axis)];
-    time.first += static_cast<double>(wanted.first) * time.step;
-    spec.signal = flow.signal;
-    spec.time_first = flow.time_first + wanted.first * flow.time_step;
-    spec.time_step = flow.time_step;
-    spec.source = reader.get();
-    spec.raw = o.flag("raw");
-    spec.attributes = flow.attributes;
-    spec.compression = o.text("compression");
     spec.chunks = o.integers("hdf5-chunks");
     spec.bits = o.text("bits");
-    spec.overwrite = o.flag("overwrite");
-    spec.sync = o.flag("sync") || o.flag("resume");
     spec.taps = taps;
     report.output = spec.path;
     report.out_dataset = is_audio_name(spec.path) ? "" : spec.dataset;
@@ -195,7 +268,13 @@ void Job::State::describe_output() {
     report.out_rate = flow.rate;
     if (o.flag("guard") && !is_audio_name(spec.path))
         throw usage_error("--guard is for audio output", "let the output's name end in .wav, or leave --guard out");
+    cuts = stream_cuts(*reader, chain, wanted, is_audio_name(spec.path), stream);
     provenance();
+    for (Saved& s : saved) {
+        s.spec = describe(s.flow, s.flow.type, s.wanted, s.spec.path);
+        s.spec.provenance = spec.provenance;
+        report.saved.push_back({s.spec.path, s.spec.dims, {}});
+    }
 }
 
 void Job::State::provenance() {
@@ -225,6 +304,54 @@ void Job::State::provenance() {
 
 StreamReport Job::State::pass(io::Writer& writer) {
     return run_stream(*reader, chain, wanted, writer, stream);
+}
+
+// A pass through the first stages of the chain only.
+StreamReport Job::State::pass(std::size_t stages, Span part, io::Writer& writer) {
+    Chain rest;
+    while (chain.size() > stages) {
+        rest.push_back(std::move(chain.back()));
+        chain.pop_back();
+    }
+    StreamOptions options = stream;
+    options.chunk_frames = options.group = options.kept_frames = 0;
+    options.from = nullptr;
+    options.journal = nullptr;
+    options.progress = {};
+    const auto restore = [&] {
+        for (; !rest.empty(); rest.pop_back()) chain.push_back(std::move(rest.back()));
+    };
+    try {
+        StreamReport done = run_stream(*reader, chain, part, writer, options);
+        restore();
+        return done;
+    } catch (...) {
+        restore();
+        throw;
+    }
+}
+
+// Stages that need to know their whole input see it in a pass of their own.
+void Job::State::learn() {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+        if (!chain[i]->learns()) continue;
+        if (i == 0) {
+            learn_from(*reader, *chain[0]);
+            continue;
+        }
+        const auto learner = learning_writer(*chain[i], chain[i - 1]->type());
+        pass(i, {0, chain[i - 1]->shape().frames}, *learner);
+    }
+}
+
+// Intermediate results in passes of their own: whole, with the bits that the step alone gives.
+void Job::State::save(std::vector<std::unique_ptr<io::Writer>>& writers) {
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+        io::OutputSpec& s = saved[i].spec;  // one that an earlier run left is made again
+        s.overwrite = s.overwrite || ((request.skip_finished || request.options.flag("resume")) && !io::provenance_of(s.path).empty());
+        writers.push_back(io::create(s));
+        report.saved[i].hash = pass(saved[i].stages, saved[i].wanted, *writers.back()).hash;
+    }
 }
 
 // The largest magnitude of the result, by a pass that writes nothing.
@@ -267,7 +394,7 @@ void Job::State::look_around() {
     if (spec.path == "null") return;
     const bool single_pass = picture.file.empty();
     survival->look(texts(), spec, {o.flag("resume") && single_pass, request.skip_finished, o.flag("overwrite")},
-                   single_pass && !scaled_by_peak());
+                   single_pass && !scaled_by_peak() && saved.empty() && !learns());
 }
 
 std::unique_ptr<io::Writer> Job::State::create() {
@@ -324,7 +451,7 @@ void Job::State::warn_of_samples() {
 
 Job::Job(JobRequest request) : state_(std::make_unique<State>(std::move(request))) {
     State& s = *state_;
-    s.stream.device = device::select(s.request.options.text("device"));
+    s.choose_device();
     s.open();
     const auto start = Clock::now();
     s.plan_steps();
@@ -355,21 +482,58 @@ std::string recording_date(const std::string& input) {
     return (r.start_time ? *r.start_time : r.modified).substr(0, 10);
 }
 
+double Job::estimate() {
+    State& s = *state_;
+    constexpr double enough = 0.2;  // seconds of trial
+    const double whole = static_cast<double>(s.wanted.count);
+    const auto start = Clock::now();
+    s.learn();
+    const double before = seconds_since(start);
+    for (Index frames = std::min(s.wanted.count, s.cuts.chunk_frames);; frames = std::min(4 * frames, s.wanted.count)) {
+        const auto nothing = null_writer();
+        StreamOptions options = s.stream;
+        options.progress = {};
+        const auto trial = Clock::now();
+        const StreamReport done = run_stream(*s.reader, s.chain, {s.wanted.first, frames}, *nothing, options);
+        const double seconds = seconds_since(trial);
+        if (seconds < enough && frames < s.wanted.count) continue;
+        const double steady = std::max(0.0, seconds - done.setup_s);
+        return s.report.open_s + s.report.plan_s + before + done.setup_s + steady * whole / static_cast<double>(frames);
+    }
+}
+
+Ending Job::check_output() {
+    State& s = *state_;
+    s.look_around();
+    io::OutputSpec checked = s.spec;
+    checked.overwrite = checked.overwrite || s.request.skip_finished;  // what is there was looked at
+    if (checked.path != "null" && s.survival->ending() == Ending::done) io::check_output(checked);
+    return s.survival->ending();
+}
+
 JobReport Job::run() {
     State& s = *state_;
     const auto start = Clock::now();
     s.look_around();
     s.report.ending = s.survival->ending();
     if (s.report.ending == Ending::skipped) return s.report;
+    s.learn();
     const auto writer = s.illustrated(s.create());
+    std::vector<std::unique_ptr<io::Writer>> others;
+    s.save(others);
     const auto journal = s.file ? s.survival->begin(*s.file, s.chain.back()->type(), s.stream) : nullptr;
     s.report.stream = s.pass(*writer);
     s.report.samples_kept = s.survival->samples_kept();
     const auto closing = Clock::now();
+    for (const auto& other : others) other->finish();
     writer->finish();
     s.report.finish_s = seconds_since(closing);
     s.report.clipped = writer->clipped() + s.survival->from().clipped;
-    for (std::size_t i = 0; i < s.chain.size(); ++i) s.report.steps[i].facts = s.chain[i]->facts();
+    for (std::size_t i = 0; i < s.chain.size(); ++i) {
+        StepReport& step = s.report.steps[s.step_of[i]];
+        step.facts = s.chain[i]->facts();
+        step.seconds = s.report.stream.stage_s[i];
+    }
     s.warn_of_samples();
     s.report.warnings = s.warnings.lines();
     s.report.total_s = seconds_since(start) + s.report.open_s + s.report.plan_s;

@@ -18,6 +18,7 @@ namespace convoy::pipelines {
 struct StepCall {
     const Step* step;
     Params params;
+    std::string place = {};  // where it was written: "pipeline.yaml:12"
 };
 
 struct JobRequest {
@@ -40,6 +41,17 @@ struct StepReport {
     Stage::Facts facts;
     Shape shape;  // of its result
     SampleType type = SampleType::float32;
+    std::optional<double> rate;    // of the signal, after it
+    double seconds = 0;            // on the CPU, where steps run one after another
+    std::vector<double> taps = {};  // of a filter
+    Index halo = 0;                 // input frames beside the one that an output stands for
+};
+
+/// An intermediate result that is written too.
+struct SavedReport {
+    std::string path;
+    std::vector<Index> dims;
+    std::string hash;
 };
 
 struct JobReport {
@@ -53,6 +65,7 @@ struct JobReport {
     Index out_first = 0;                  // of the whole result's frames, where only a part was written
     std::optional<double> out_rate;
     std::vector<StepReport> steps;
+    std::vector<SavedReport> saved;
     std::string device, device_name, device_remark;
     std::string memory_asked, memory, memory_reason;
     Index lanes_per_channel = 1;          // 2 for complex samples
@@ -73,6 +86,10 @@ class Job {
     const Cuts& cuts() const;
     const io::OutputSpec& spec() const;
     const io::Recording& recording() const;
+    /// Seconds that run() will take, from a trial on a part of the input that writes nothing.
+    double estimate();
+    /// What run() would make of an output that is there already; throws what it would.
+    Ending check_output();
     /// Does the work and writes the output.
     JobReport run();
 

@@ -34,8 +34,11 @@ struct Flow {
     std::optional<double> rate;         // Hz, of the signal (a spectrogram keeps it)
     std::string rate_looked_for;
     std::vector<io::Axis> axes;         // one for each of dims
-    bool signal = true;                 // axes are the source's own: scales travel
-    Index time_first = 0, time_step = 1;  // frame m stands for input frame time_first + m * time_step
+    bool signal = true;                 // time and channels, as in the source: not an image
+    bool own_axes = false;              // channels are not the source's: its scales stay behind
+    std::vector<Index> selected;        // channels of the source's file, where some are taken
+    // Frame m stands for input frame (time_first + m * time_step) / time_up.
+    Index time_first = 0, time_step = 1, time_up = 1;
     std::vector<std::pair<std::string, std::string>> attributes;
 
     /// The rate; Error that names the step and what was looked for where none is known.
@@ -54,11 +57,12 @@ struct Execution {
 
 /// A planned step and what the report and /convoy say of it.
 struct Planned {
-    std::unique_ptr<Stage> stage;
+    std::unique_ptr<Stage> stage;       // none where the step changes nothing
     std::string strategy, reason;       // empty where a step has no choice
     std::vector<std::pair<std::string, std::string>> notes;  // "numtaps": "101"
     std::vector<double> taps;           // of a filter
     std::string explanation;            // the cost model's table behind `auto`, for --explain
+    std::string save;                   // no stage: what flows here is written to this file too
     PictureRequest picture;             // of the result, which must be the last step's
 };
 
@@ -71,6 +75,8 @@ struct Step {
     /// parameters make no sense for it.
     Planned (*plan)(const Params&, Flow& flow, const Execution&);
     bool image = false;  // works on images: as the first step, its input is opened as one
+    std::string_view main = {};         // the parameter that a lone value in a pipeline file sets: `decimate: 4`
+    bool cpu_only = false;              // has no stage for a GPU
 };
 
 }  // namespace convoy::pipelines

@@ -73,6 +73,7 @@ class Run {
         for (std::size_t bytes : cuts_.between_bytes) between_.emplace_back(options.device, bytes);
         carry_.resize(cuts_.in_bytes);
         report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
+        report_.stage_s.resize(chain.size());
         report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
         states_.resize(static_cast<std::size_t>(cuts_.slots));
         done_ = options.kept_frames * chain.back()->shape().lanes();
@@ -241,6 +242,7 @@ class Run {
                               const Window result = last ? output_window(item, to)
                                                          : window_at(between_[i].data(), chain_[i]->type(),
                                                                      item.spans[i + 1], lanes[i + 1]);
+                              const Timed stage_time(report_.stage_s[i]);
                               chain_[i]->run(current, result, lanes[i], stream);
                               current = result;
                           }

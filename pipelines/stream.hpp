@@ -38,6 +38,7 @@ struct StreamReport {
     Index chunks = 0, passes = 0;        // passes over the file, by channel groups
     Index slots = 0;
     double setup_s = 0, read_s = 0, compute_s = 0, measure_s = 0, write_s = 0, wait_s = 0, total_s = 0;
+    std::vector<double> stage_s;         // seconds in each stage, on the CPU
     memory::Traffic traffic;
     memory::Ring::Footprint footprint;
     std::vector<stats::Level> input, output;  // by lane

@@ -63,7 +63,8 @@ void Params::set(std::string_view name, std::string text, std::string_view place
     if (p == nullptr) {
         std::vector<std::string> names;
         for (const Param& d : declared_) names.emplace_back(d.name);
-        const std::string near = nearest(dashed(name), names);
+        std::string near = nearest(dashed(name), names);
+        if (!place.empty()) std::replace(near.begin(), near.end(), '-', '_');
         throw usage_error("there is no parameter '" + std::string(name) + "'",
                           near.empty() ? "see --help" : "did you mean '" + near + "'?", std::string(place));
     }
@@ -132,7 +133,10 @@ std::optional<Time> Params::time_if(std::string_view name) const {
 
 std::string Params::spelled(std::string_view name) const {
     const auto found = places_.find(name);
-    return found == places_.end() ? "--" + std::string(name) : std::string(name) + " in " + found->second;
+    if (found == places_.end()) return "--" + std::string(name);
+    std::string key(name);
+    std::replace(key.begin(), key.end(), '-', '_');
+    return key + " in " + found->second;
 }
 
 std::vector<std::string> Params::words() const {

@@ -38,6 +38,8 @@ struct Param {
     std::string_view choices = {};        // "same,full,valid"
     std::string_view also = {};           // other spellings, by commas: "n-fft,nperseg"
     bool optional_value = false;          // --db or --db REF
+    bool reads = false;                   // a file that is read: looked for next to a pipeline file first
+    bool repeated = false;                // may be given several times: the texts, one a line
 };
 
 /// Two lists of declarations as one, at compile time.

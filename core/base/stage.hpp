@@ -46,6 +46,13 @@ class Stage {
     /// Device memory is read once, in order, and written once: the stage may work in place over a link.
     virtual bool single_pass() const { return true; }
 
+    /// Whether outputs depend on all of the input (its mean, its peak): then the whole input passes through learn()
+    /// before the first run().
+    virtual bool learns() const { return false; }
+    /// Takes in frames `part` of a window of the input on the CPU. Every frame of every lane comes once, in order within
+    /// a lane; sums go frame by frame, so that they do not depend on the windows.
+    virtual void learn(const Window& in, Span part, Lanes lanes) { (void)in, (void)part, (void)lanes; }
+
     /// Computes output frames out.span from in (in.span contains needed(out.span)). `lanes` says which lanes of the
     /// job's input the window holds. On a GPU it queues the work on `stream` and returns.
     virtual void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) = 0;

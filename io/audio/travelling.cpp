@@ -10,7 +10,12 @@ namespace convoy::io::audio {
 namespace {
 
 double source_rate(const OutputSpec& spec) {
-    return *spec.rate * static_cast<double>(spec.time_step);
+    return *spec.rate * static_cast<double>(spec.time_step) / static_cast<double>(spec.time_up);
+}
+
+/// Seconds from the source's first frame to that of the output.
+double first_seconds(const OutputSpec& spec) {
+    return static_cast<double>(spec.time_first) / static_cast<double>(spec.time_up) / source_rate(spec);
 }
 
 void put_text(std::string& bytes, std::size_t at, const std::string& text) {
@@ -34,10 +39,11 @@ void put_bext_time(std::string& chunk, Timestamp time, double rate) {
 void move_bext(std::string& chunk, const OutputSpec& spec) {
     const Bext before(chunk, source_rate(spec));
     if (before.start)
-        put_bext_time(chunk, later(*before.start, static_cast<double>(spec.time_first) / source_rate(spec)),
+        put_bext_time(chunk, later(*before.start, first_seconds(spec)),
                       *spec.rate);
     if (chunk.size() < Bext::length || before.refined || (before.start && before.count == 0)) return;
-    const auto moved = (before.count + static_cast<std::uint64_t>(spec.time_first)) /
+    const auto up = static_cast<std::uint64_t>(spec.time_up);
+    const auto moved = (before.count * up + static_cast<std::uint64_t>(spec.time_first)) /
                        static_cast<std::uint64_t>(spec.time_step);
     put32(chunk, Bext::reference, static_cast<std::uint32_t>(moved));
     put32(chunk, Bext::reference + 4, static_cast<std::uint32_t>(moved >> 32));
@@ -95,7 +101,7 @@ std::string moved_guano(const std::string& text, const OutputSpec& spec) {
             result += key + ": " + to_text(static_cast<double>(spec.shape.frames) / *spec.rate);
         } else if (time && spec.time_first > 0) {
             result += key + ": " +
-                      to_iso8601(later(*time, static_cast<double>(spec.time_first) / source_rate(spec)));
+                      to_iso8601(later(*time, first_seconds(spec)));
         } else {
             result += line;
         }
@@ -113,13 +119,13 @@ Metadata travelling(const OutputSpec& spec) {
     const auto* audio = dynamic_cast<const AudioReader*>(source);
     if (audio) result = audio->metadata();
     std::erase_if(result.cues, [&](const Cue& cue) {
-        return cue.frame < spec.time_first ||
-               (cue.frame - spec.time_first) / spec.time_step >= spec.shape.frames;
+        return cue.frame * spec.time_up < spec.time_first ||
+               (cue.frame * spec.time_up - spec.time_first) / spec.time_step >= spec.shape.frames;
     });
     for (Cue& cue : result.cues)
-        cue.frame = (cue.frame - spec.time_first) / spec.time_step;
+        cue.frame = (cue.frame * spec.time_up - spec.time_first) / spec.time_step;
 
-    const bool moved = spec.time_first > 0 || spec.time_step > 1;
+    const bool moved = spec.time_first > 0 || spec.time_step != spec.time_up;
     bool bext = false, info = false;
     std::erase_if(result.chunks, [&](const auto& chunk) {
         return chunk.first == "cue " || (moved && chunk.first == "iXML");
@@ -138,7 +144,7 @@ Metadata travelling(const OutputSpec& spec) {
                            ? parse_timestamp(*source->recording().start_time)
                            : std::nullopt;
     if (!bext && start) {
-        const Timestamp first = later(*start, static_cast<double>(spec.time_first) / source_rate(spec));
+        const Timestamp first = later(*start, first_seconds(spec));
         result.chunks.emplace_back("bext", made_bext(first, *spec.rate));
     }
     return result;

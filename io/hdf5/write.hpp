@@ -31,7 +31,7 @@ Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& ch
 struct Change {
     std::optional<double> rate;  // Hz, of the output
     Index frames_in = 0, frames_out = 0;
-    Index first = 0, step = 1;  // output frame m is input frame first + m * step
+    Index first = 0, step = 1, up = 1;  // output frame m is input frame (first + m * step) / up
     int time_axis = 0;
     Index channels_in = 0, channels_out = 0;
     std::vector<Index> selected;       // channels taken; empty: all
@@ -39,10 +39,10 @@ struct Change {
     bool retyped = false;              // stored as another type than in the source
     std::optional<std::string> start;  // ISO 8601, of the source's first sample
 
-    bool moved() const { return first != 0 || step != 1 || frames_in != frames_out; }
+    bool moved() const { return first != 0 || step != up || frames_in != frames_out; }
     /// All output frames are frames of the source: not so in mode `full`, nor behind a join.
-    bool within() const { return first >= 0 && first + (frames_out - 1) * step < frames_in; }
-    double rate_in() const { return *rate * static_cast<double>(step); }
+    bool within() const { return first >= 0 && first + (frames_out - 1) * step < frames_in * up; }
+    double rate_in() const { return *rate * static_cast<double>(step) / static_cast<double>(up); }
 };
 Change change_of(const OutputSpec& spec);
 

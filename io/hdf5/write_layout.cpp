@@ -11,13 +11,14 @@ Change change_of(const OutputSpec& spec) {
     c.rate = spec.rate;
     c.first = spec.time_first;
     c.step = spec.time_step;
+    c.up = spec.time_up;
     c.time_axis = spec.time_axis;
     c.frames_in = c.frames_out = spec.dims.empty() ? spec.shape.frames : spec.dims[spec.time_axis];
     c.channels_in = c.channels_out = spec.shape.lanes() / (spec.complex ? 2 : 1);
     if (!spec.source) return c;
     const Recording& r = spec.source->recording();
     c.frames_in = r.shape.frames;
-    c.selected = spec.source->origin().recording().selected;
+    c.selected = spec.selected.empty() ? spec.source->origin().recording().selected : spec.selected;
     c.scaled = !spec.raw && !r.scaling.trivial();
     c.start = r.start_time;
     return c;
@@ -181,9 +182,10 @@ Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& ch
     Type old(H5Dget_type(origin->signal)), now(stored_type(spec));
     change.retyped = H5Tequal(old, now) <= 0;
     Copier copier(origin->home, file, spec.source->origin().recording().label());
-    if (spec.signal) travel(spec, change, copier, origin->home, origin->signal, file, scales);
+    const bool same_axes = spec.signal && !spec.own_axes;
+    if (same_axes) travel(spec, change, copier, origin->home, origin->signal, file, scales);
     Dataset dataset = make_dataset(file, spec, chunk);
-    if (spec.signal)
+    if (same_axes)
         copier.attributes(origin->signal, dataset);
     else
         inherit_attributes(copier, *origin, dataset);

@@ -195,10 +195,19 @@ class Walk {
               "starting_time cannot be rewritten");
     }
 
-    /// How the source was made, where convoy made it.
-    void earlier(const std::string& path) {
-        make_groups(file_, "/convoy", spec_.path);
-        H5Ocopy(source_, path.c_str(), file_, "/convoy/source", H5P_DEFAULT, H5P_DEFAULT);
+    /// How the source was made, where convoy made it. Piece by piece: H5Ocopy of HDF5 1.10 crashes on a group with more
+    /// than eight attributes of variable length.
+    void earlier(const std::string& path, const std::string& to = "/convoy/source") {
+        Object from = open_object(source_, path);
+        make_groups(file_, to, spec_.path);
+        Object made = open_object(file_, to);
+        copier_.attributes(from, made);
+        for (const Link& link : links(from, where_)) {
+            if (link.kind != Link::Kind::hard) continue;
+            Object inside = open_object(source_, join(path, link.name));
+            if (inside.valid() && kind_of(inside) == ObjectKind::group) earlier(join(path, link.name), join(to, link.name));
+            if (inside.valid() && kind_of(inside) == ObjectKind::dataset) copier_.dataset(inside, join(to, link.name), {});
+        }
     }
 
     const OutputSpec& spec_;

@@ -64,7 +64,7 @@ void true_step(Item& item, const Change& change) {
     if (!value) return;
     for (const double unit : {1.0, 1e3, 1e6, 1e9}) {  // s, ms, us, ns
         if (near(*value, unit / *change.rate)) return;
-        if (near(*value, unit / change.rate_in())) return item.set(*value * static_cast<double>(change.step));
+        if (near(*value, unit / change.rate_in())) return item.set(*value * static_cast<double>(change.step) / static_cast<double>(change.up));
     }
     item.give_up();
 }
@@ -83,15 +83,15 @@ void true_count(Item& item, const Change& change) {
 
 /// Seconds from the source's first sample to the output's, and by which its end comes earlier.
 double start_shift(const Change& c) {
-    return static_cast<double>(c.first) / c.rate_in();
+    return static_cast<double>(c.first) / static_cast<double>(c.up) / c.rate_in();
 }
 double end_shift(const Change& c, const std::optional<Timestamp>& end) {
-    const Index last = c.first + (c.frames_out - 1) * c.step;
+    const Index last = (c.first + (c.frames_out - 1) * c.step) / c.up;
     Index less = c.frames_in - 1 - last;
     const auto start = c.start ? parse_timestamp(*c.start) : std::nullopt;
     if (start && end) {  // an end that is one step after the last sample stays so
         const double after = static_cast<double>(end->nanoseconds - start->nanoseconds) * 1e-9 * c.rate_in();
-        if (after > static_cast<double>(c.frames_in) - 0.5) less = c.frames_in - (last + c.step);
+        if (after > static_cast<double>(c.frames_in) - 0.5) less = c.frames_in - (last + c.step / c.up);
     }
     return -static_cast<double>(less) / c.rate_in();
 }

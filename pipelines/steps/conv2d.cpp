@@ -26,7 +26,8 @@ constexpr Param params[] = {
      .value = "FILE or NAME[:PARAM,...]",
      .help = "rows x columns, for each plane, or filters x channels x rows x columns, from .npy or "
              "file.h5:/path; or "
-             "sobel-x, sobel-y, gaussian:SIGMA, log:SIGMA, box:N, gabor:WAVELENGTH,DEGREES,SIGMA,ASPECT"},
+             "sobel-x, sobel-y, gaussian:SIGMA, log:SIGMA, box:N, gabor:WAVELENGTH,DEGREES,SIGMA,ASPECT",
+     .reads = true},
     {.name = "correlate", .kind = Kind::flag, .help = "do not turn the kernel by 180 degrees"},
     {.name = "padding",
      .value = "valid, same, full, N or R,C",
@@ -42,7 +43,8 @@ constexpr Param params[] = {
      .value = "N",
      .help = "groups of channels, each with filters of its own",
      .fallback = "1"},
-    {.name = "bias", .value = "FILE", .help = "a number for each filter, added: text, .npy or file.h5:/path"},
+    {.name = "bias", .value = "FILE", .help = "a number for each filter, added: text, .npy or file.h5:/path",
+     .reads = true},
     {.name = "relu", .kind = Kind::flag, .help = "then zeros in place of what is negative"},
     {.name = "precision",
      .kind = Kind::choice,
@@ -273,6 +275,6 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step conv2d{"conv2d", "convolve images with kernels", params, plan, true};
+extern constinit const Step conv2d{"conv2d", "convolve images with kernels", params, plan, true, "kernel"};
 
 }  // namespace convoy::step

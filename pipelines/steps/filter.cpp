@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/conv1d/conv1d.hpp"
 #include "core/design/design.hpp"
 #include "io/taps.hpp"
 #include "pipelines/step.hpp"
 #include "pipelines/steps/design_params.hpp"
+#include "pipelines/steps/fir.hpp"
 
 namespace convoy::step {
 
@@ -18,7 +18,8 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param own_params[] = {
-    {.name = "taps", .value = "FILE", .help = "taps from text, .npy, .wav or file.h5:/path; - is standard input"},
+    {.name = "taps", .value = "FILE", .help = "taps from text, .npy, .wav or file.h5:/path; - is standard input",
+     .reads = true},
     {.name = "mode", .kind = Kind::choice, .value = "MODE", .help = "length and place of the output",
      .fallback = "same", .choices = "same,full,valid"},
     {.name = "padding", .kind = Kind::choice, .value = "WHAT", .help = "what lies beyond the ends (default zero)",
@@ -102,57 +103,6 @@ void make_zero_phase(const Params& p, const Flow& flow, Taps& taps) {
     taps.notes.emplace_back("zero_phase", "forward and backward");
 }
 
-conv1d::Problem problem_of(const Params& p, const Flow& flow, const Execution& execution, const Taps& taps) {
-    conv1d::Problem problem;
-    const std::string mode = p.text("mode");
-    problem.taps = taps.values;
-    problem.mode = mode == "full" ? conv1d::Mode::full : mode == "valid" ? conv1d::Mode::valid : conv1d::Mode::same;
-    problem.padding = padding_of(p, p.flag("zero-phase"));
-    problem.decimate = p.given("decimate") ? p.integer("decimate") : 1;
-    problem.shape = flow.shape;
-    problem.in = flow.type;
-    problem.complex = flow.complex;
-    problem.scaling = flow.scaling;
-    const bool wide = execution.dtype.empty() ? flow.wide || flow.type == SampleType::float64
-                                              : execution.dtype == "float64";
-    problem.arithmetic = wide ? SampleType::float64 : SampleType::float32;
-    conv1d::check(problem);
-    return problem;
-}
-
-// What flows out: as many lanes, other frames. An output of `full` or `valid` has the time of its twin in `same`.
-void flow_out(Flow& flow, const conv1d::Problem& problem) {
-    const Index shift = problem.offset() - (static_cast<Index>(problem.taps.size()) - 1) / 2;
-    flow.time_first += shift * flow.time_step;
-    io::Axis& time = flow.axes[static_cast<std::size_t>(flow.time_axis)];
-    time.first += static_cast<double>(shift) * time.step;
-    time.step *= static_cast<double>(problem.decimate);
-    flow.time_step *= problem.decimate;
-    if (flow.rate) *flow.rate /= static_cast<double>(problem.decimate);
-    flow.shape.frames = problem.outputs();
-    flow.dims[static_cast<std::size_t>(flow.time_axis)] = problem.outputs();
-    flow.type = problem.arithmetic;
-    flow.wide = problem.arithmetic == SampleType::float64;
-    flow.scaling = {};
-}
-
-// The cost model's table: what each strategy would take, and why one was left out.
-std::string explanation(const conv1d::Problem& problem, const Execution& execution, const conv1d::Choice& choice) {
-    std::string text = "filter of " + to_text(static_cast<Index>(problem.taps.size())) + " taps on " +
-                       execution.device.id() + ", modelled seconds for 1e9 outputs in one thread:\n";
-    for (const conv1d::Modelled& row : conv1d::modelled(problem, execution.device)) {
-        std::string name(row.strategy->name);
-        name.resize(std::max<std::size_t>(name.size() + 1, 12), ' ');
-        text += row.strategy == choice.strategy ? "* " : "  ";
-        text += name + (row.seconds ? to_text(std::round(*row.seconds * 1000) / 1000) : std::string("-"));
-        if (row.transform_length > 0) text += "  transforms of " + to_text(row.transform_length);
-        if (!row.cannot.empty()) text += "  cannot: " + row.cannot;
-        if (row.cannot.empty() && !row.seconds) text += "  never taken by auto";
-        text += "\n";
-    }
-    return text + "taken: " + std::string(choice.strategy->name) + ", " + choice.reason + "\n";
-}
-
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     for (const std::string_view name : {"corners", "order"})
         if (p.given(name))
@@ -163,26 +113,16 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     Taps taps = given_or_designed(p, flow, decimate);
     warn_of_aliasing(taps, decimate, flow);
     if (p.flag("zero-phase")) make_zero_phase(p, flow, taps);
-    const conv1d::Problem problem = problem_of(p, flow, execution, taps);
-    const conv1d::Choice choice = conv1d::choose(execution.strategy, problem, execution.device);
-
-    Planned planned;
-    planned.stage = conv1d::plan(problem, *choice.strategy, execution.device);
-    planned.strategy = choice.strategy->name;
-    planned.reason = choice.reason;
-    planned.explanation = explanation(problem, execution, choice);
-    planned.notes = taps.notes;
-    planned.notes.emplace_back("numtaps", to_text(static_cast<Index>(problem.taps.size())));
-    planned.notes.emplace_back("mode", p.text("mode"));
-    planned.notes.emplace_back("dtype", std::string(name_of(problem.arithmetic)));
-    if (decimate > 1) planned.notes.emplace_back("decimate", to_text(decimate));
-    planned.taps = problem.taps;
-    flow_out(flow, problem);
-    return planned;
+    const std::string mode = p.text("mode");
+    pipelines::Fir fir{taps.values, conv1d::Mode::same, padding_of(p, p.flag("zero-phase")), decimate, taps.notes};
+    if (mode != "same") fir.mode = mode == "full" ? conv1d::Mode::full : conv1d::Mode::valid;
+    fir.notes.emplace_back("numtaps", to_text(static_cast<Index>(fir.taps.size())));
+    fir.notes.emplace_back("mode", mode);
+    return pipelines::plan_fir(std::move(fir), flow, execution);
 }
 
 }  // namespace
 
-extern constinit const Step filter{"filter", "FIR-filter signals along time", params, plan};
+extern constinit const Step filter{"filter", "FIR-filter signals along time", params, plan, false, "taps"};
 
 }  // namespace convoy::step

@@ -1,0 +1,139 @@
+// convoy run: a pipeline file over one input or thousands.
+#include <tbb/global_control.h>
+
+#include <set>
+
+#include "app/command.hpp"
+#include "app/job_call.hpp"
+#include "app/log.hpp"
+#include "app/output.hpp"
+#include "core/base/error.hpp"
+#include "pipelines/batch.hpp"
+#include "pipelines/plan.hpp"
+#include "pipelines/requests.hpp"
+#include "pipelines/script.hpp"
+
+namespace convoy::command {
+
+namespace {
+
+using pipelines::JobRequest;
+using pipelines::Script;
+
+constexpr Param own_params[] = {
+    {.name = "output", .value = "OUT", .help = "file, folder or template of results, instead of the pipeline file's", .also = "o"},
+    {.name = "set", .value = "KEY=VALUE", .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
+     .repeated = true},
+    {.name = "plan", .kind = Kind::flag, .help = "print what would be done, and touch nothing"},
+    {.name = "schema", .kind = Kind::flag, .help = "print the JSON schema of pipeline files"},
+};
+
+std::vector<Group> groups() {
+    return {{"Pipeline", own_params},
+            {"Several inputs", pipelines::batch_params()},
+            {"Input", pipelines::input_params()},
+            {"How it is written", pipelines::output_params()},
+            {"How it is computed", pipelines::execution_params()}};
+}
+
+std::vector<std::string> lines(const std::string& text) {
+    return text.empty() ? std::vector<std::string>{} : split(text, '\n');
+}
+
+// The pipeline file with what the command line changes.
+Script script_of(const Call& call) {
+    Script script = pipelines::read_script(call.inputs.front(), lines(call.params.text("set")));
+    for (const Param& p : script.options.declared())
+        if (call.params.given(p.name)) script.options.set(p.name, call.params.text(p.name));
+    if (call.params.given("output")) {
+        script.output = call.params.text("output");
+        script.output_place = {};
+    }
+    if (call.inputs.size() > 1 || call.params.given("files-from")) {
+        script.inputs.assign(call.inputs.begin() + 1, call.inputs.end());
+        script.inputs_place = {};
+    }
+    if (script.output.empty())
+        throw usage_error("no output is given", "add output: filtered/{stem}.h5, or -o OUT", script.path);
+    if (script.inputs.empty() && !call.params.given("files-from"))
+        throw usage_error("no input is given", "add inputs: recordings/*.wav, or name files behind the pipeline file",
+                          script.path);
+    return script;
+}
+
+Params part_of(const Params& all, std::vector<Param> declared) {
+    Params part(declared);
+    for (const Param& p : declared)
+        if (all.given(p.name)) part.set(p.name, all.text(p.name));
+    return part;
+}
+
+std::vector<JobRequest> requests_of(const Script& script, const Call& call) {
+    JobRequest common{"", script.output,
+                      part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
+                                                                 pipelines::execution_params()})),
+                      script.steps, call.words, call.params.given("report"), {}};
+    try {
+        return pipelines::requests_for(script.inputs, script.options, common);
+    } catch (const Error& e) {
+        if (!e.where().empty() || script.output_place.empty()) throw;
+        throw Error(e.fault(), script.output_place, e.problem(), e.hint());
+    }
+}
+
+// A script that is wrong is refused before anything is written: it is planned on the first input that can be read.
+void check(const std::vector<JobRequest>& requests) {
+    constexpr std::size_t tries = 8;
+    std::optional<Error> wrong;
+    for (std::size_t i = 0; i < std::min(tries, requests.size()); ++i) {
+        try {
+            const pipelines::Job job(requests[i]);
+            return;
+        } catch (const Error& e) {
+            if (e.fault() == Fault::usage && !wrong) wrong = e;
+        }
+    }
+    if (wrong) throw *wrong;
+}
+
+int show_plan(const std::vector<JobRequest>& requests, const Params& params) {
+    const pipelines::BatchPlan plan = pipelines::plan_batch(requests);
+    if (!(params.given("report") && params.text("report") == "-")) app::write_text("-", described(plan));
+    app::write_report(params, to_json(plan));
+    for (const pipelines::FilePlan& file : plan.files)
+        if (!file.error.empty()) app::log_error(file.error);
+    return plan.status();
+}
+
+int run(const Call& call) {
+    if (call.params.flag("schema")) {
+        app::write_text("-", pipelines::script_schema().dump() + "\n");
+        return 0;
+    }
+    if (call.inputs.empty()) throw usage_error("no pipeline file is given", "name one: convoy run pipeline.yaml");
+    const Script script = script_of(call);
+    const Index threads = script.options.integer_if("threads").value_or(device::available_cpus());
+    if (threads < 1 || threads > 4096) throw usage_error("threads must be from 1 to 4096");
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    std::vector<JobRequest> requests = requests_of(script, call);
+    if (call.params.flag("plan")) return show_plan(requests, call.params);
+    check(requests);
+    Params params = call.params;
+    for (const std::string_view name : {"jobs", "fail-fast"})
+        if (script.options.given(name)) params.set(name, script.options.text(name));
+    const bool batch = requests.size() != 1 || params.given("failed-to");
+    if (!batch) pipelines::make_folders(requests.front());
+    return app::run_requests(std::move(requests), params, batch);
+}
+
+}  // namespace
+
+extern constinit const Command run_pipeline{"run",
+                                            "run a scripted pipeline over one file or thousands",
+                                            "PIPELINE",
+                                            false,
+                                            "convoy run pipeline.yaml --plan",
+                                            groups,
+                                            run};
+
+}  // namespace convoy::command

@@ -1,0 +1,67 @@
+#include <tbb/parallel_for.h>
+
+#include <cstring>
+
+#include "core/arith/arith.hpp"
+
+namespace convoy::arith {
+
+namespace {
+
+class Pick : public Stage {
+  public:
+    Pick(const Input& input, const std::vector<Index>& channels, Span frames)
+        : type_(input.type), shape_(input.shape), first_(frames.first) {
+        shape_.frames = frames.count;
+        const bool rows = input.shape.outer > 1;
+        for (const Index channel : channels)
+            if (rows)
+                rows_.push_back(channel);
+            else
+                for (Index part = 0; part < input.parts(); ++part) columns_.push_back(channel * input.parts() + part);
+        if (!rows_.empty()) shape_.outer = static_cast<Index>(rows_.size());
+        if (!columns_.empty()) shape_.inner = static_cast<Index>(columns_.size());
+    }
+
+    Shape shape() const override { return shape_; }
+    SampleType type() const override { return type_; }
+    Span needed(Span out) const override { return {first_ + out.first, out.count}; }
+    Index needed_at_most(Index count) const override { return count; }
+    bool splittable() const override { return rows_.empty() && columns_.empty(); }
+    Lanes lanes(Lanes in) const override { return splittable() ? in : Lanes::all(shape_); }
+
+    void run(const Window& in, const Window& out, Lanes, device::Stream&) override {
+        tbb::parallel_for(Index{0}, out.outer, [&](Index row) {
+            const Index from = rows_.empty() ? row : rows_[static_cast<std::size_t>(row)];
+            const Index bytes = bytes_of(type_);
+            const std::byte* source = in.data + from * in.row_bytes() + (first_ + out.span.first - in.span.first) * in.inner * bytes;
+            std::byte* target = out.data + row * out.row_bytes();
+            if (columns_.empty())
+                std::memcpy(target, source, static_cast<std::size_t>(out.span.count * in.inner * bytes));
+            else
+                dispatch(type_, [&](auto zero) { columns<decltype(zero)>(source, target, out.span.count, in.inner); });
+        });
+    }
+
+  private:
+    template <class T>
+    void columns(const std::byte* source, std::byte* target, Index frames, Index inner) const {
+        const T* from = reinterpret_cast<const T*>(source);
+        T* to = reinterpret_cast<T*>(target);
+        for (Index f = 0; f < frames; ++f, from += inner)
+            for (const Index column : columns_) *to++ = from[column];
+    }
+
+    SampleType type_;
+    Shape shape_;
+    Index first_;
+    std::vector<Index> rows_, columns_;  // of the input, where not all are taken
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> pick(const Input& input, std::vector<Index> channels, Span frames) {
+    return std::make_unique<Pick>(input, channels, frames);
+}
+
+}  // namespace convoy::arith

@@ -1,0 +1,78 @@
+#include "pipelines/steps/fir.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoy::pipelines {
+
+namespace {
+
+// As many lanes, other frames. An output of `full` or `valid` has the time of its twin in `same`.
+void flow_out(Flow& flow, const conv1d::Problem& problem) {
+    const Index shift = problem.offset() - (static_cast<Index>(problem.taps.size()) - 1) / 2;
+    flow.time_first += shift * flow.time_step;
+    io::Axis& time = flow.axes[static_cast<std::size_t>(flow.time_axis)];
+    time.first += static_cast<double>(shift) * time.step;
+    time.step *= static_cast<double>(problem.decimate);
+    flow.time_step *= problem.decimate;
+    if (flow.rate) *flow.rate /= static_cast<double>(problem.decimate);
+    flow.shape.frames = problem.outputs();
+    flow.dims[static_cast<std::size_t>(flow.time_axis)] = problem.outputs();
+    flow.type = problem.arithmetic;
+    flow.wide = problem.arithmetic == SampleType::float64;
+    flow.scaling = {};
+}
+
+// The cost model's table: what each strategy would take, and why one was left out.
+std::string explanation(const conv1d::Problem& problem, const Execution& execution, const conv1d::Choice& choice) {
+    std::string text = "filter of " + to_text(static_cast<Index>(problem.taps.size())) + " taps on " +
+                       execution.device.id() + ", modelled seconds for 1e9 outputs in one thread:\n";
+    for (const conv1d::Modelled& row : conv1d::modelled(problem, execution.device)) {
+        std::string name(row.strategy->name);
+        name.resize(std::max<std::size_t>(name.size() + 1, 12), ' ');
+        text += row.strategy == choice.strategy ? "* " : "  ";
+        text += name + (row.seconds ? to_text(std::round(*row.seconds * 1000) / 1000) : std::string("-"));
+        if (row.transform_length > 0) text += "  transforms of " + to_text(row.transform_length);
+        if (!row.cannot.empty()) text += "  cannot: " + row.cannot;
+        if (row.cannot.empty() && !row.seconds) text += "  never taken by auto";
+        text += "\n";
+    }
+    return text + "taken: " + std::string(choice.strategy->name) + ", " + choice.reason + "\n";
+}
+
+}  // namespace
+
+SampleType arithmetic_of(const Flow& flow, const Execution& execution) {
+    const bool wide = execution.dtype.empty() ? flow.wide || flow.type == SampleType::float64
+                                              : execution.dtype == "float64";
+    return wide ? SampleType::float64 : SampleType::float32;
+}
+
+Planned plan_fir(Fir fir, Flow& flow, const Execution& execution) {
+    conv1d::Problem problem;
+    problem.taps = std::move(fir.taps);
+    problem.mode = fir.mode;
+    problem.padding = fir.padding;
+    problem.decimate = fir.decimate;
+    problem.shape = flow.shape;
+    problem.in = flow.type;
+    problem.complex = flow.complex;
+    problem.scaling = flow.scaling;
+    problem.arithmetic = arithmetic_of(flow, execution);
+    conv1d::check(problem);
+    const conv1d::Choice choice = conv1d::choose(execution.strategy, problem, execution.device);
+
+    Planned planned;
+    planned.stage = conv1d::plan(problem, *choice.strategy, execution.device);
+    planned.strategy = choice.strategy->name;
+    planned.reason = choice.reason;
+    planned.explanation = explanation(problem, execution, choice);
+    planned.notes = std::move(fir.notes);
+    planned.notes.emplace_back("dtype", std::string(name_of(problem.arithmetic)));
+    if (problem.decimate > 1) planned.notes.emplace_back("decimate", to_text(problem.decimate));
+    planned.taps = problem.taps;
+    flow_out(flow, problem);
+    return planned;
+}
+
+}  // namespace convoy::pipelines

@@ -1,0 +1,36 @@
+// The step `gain`: samples times a constant.
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "pipelines/steps/fir.hpp"
+
+namespace convoy::step {
+
+namespace {
+
+using pipelines::Execution;
+using pipelines::Flow;
+using pipelines::Planned;
+
+constexpr Param params[] = {
+    {.name = "db", .kind = Kind::number, .value = "DB", .help = "gain in decibels: -6 halves"},
+    {.name = "factor", .kind = Kind::number, .value = "X", .help = "gain as a factor"},
+};
+
+Planned plan(const Params& p, Flow& flow, const Execution& execution) {
+    if (p.given("db") == p.given("factor"))
+        throw usage_error("gain needs one of db and factor", "write gain: -6 (decibels), or gain: {factor: 0.5}");
+    const double factor = p.given("factor") ? p.number("factor") : std::pow(10.0, p.number("db") / 20);
+    pipelines::Fir fir;
+    fir.taps = {factor};
+    fir.notes = {{"factor", to_text(factor)}};
+    Execution own = execution;
+    own.strategy = "auto";  // a strategy is asked for of filters
+    return pipelines::plan_fir(std::move(fir), flow, own);
+}
+
+}  // namespace
+
+extern constinit const Step gain{"gain", "multiply by a constant", params, plan, false, "db"};
+
+}  // namespace convoy::step

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""convoy run, end to end: every step against SciPy or NumPy, one pass against step by step, and what is refused.
+
+    run_test.py CONVOY_BINARY [NAME OF A TEST ...]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+from scipy import signal
+from scipy.io import wavfile
+
+CONVOY = ""
+RATE = 8000
+RNG = np.random.default_rng(6)
+
+
+def convoy(*words, env=None):
+    done = subprocess.run([CONVOY, *map(str, words)], capture_output=True, text=True, env={**os.environ, **(env or {})},
+                          timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def ok(*words, **more):
+    status, out, err = convoy(*words, **more)
+    assert status == 0, f"{words}: {status}\n{err}"
+    return out
+
+
+def refused(status, said, *words, **more):
+    got, _, err = convoy(*words, **more)
+    assert got == status, f"{words}: status {got}, not {status}\n{err}"
+    for part in [said] if isinstance(said, str) else said:
+        assert part in err, f"{part!r} is not said in: {err}"
+    assert len([line for line in err.splitlines() if line.startswith("convoy: error")]) >= 1, err
+
+
+def script(name, text):
+    Path(name).write_text(text)
+    return name
+
+
+def wav(name, samples, rate=RATE):
+    wavfile.write(name, rate, samples.astype(np.float32))
+    return samples.astype(np.float32).astype(float)
+
+
+def result(path, dataset="audio"):
+    with h5py.File(path) as file:
+        return file[dataset][()].astype(float)
+
+
+def near(a, b, tolerance):
+    assert a.shape == b.shape, (a.shape, b.shape)
+    worst = np.abs(a - b).max() if a.size else 0
+    assert worst <= tolerance, f"the largest difference is {worst}"
+
+
+def steps_run(x, steps, *options):
+    """The result of a list of steps (YAML, one a line) on x."""
+    wav("x.wav", x)
+    script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps:\n" + "".join(f"  - {s}\n" for s in steps))
+    ok("run", "p.yaml", "--overwrite", *options)
+    return result("y.h5")
+
+
+def noise(frames=5000, channels=2):
+    return (0.3 * RNG.standard_normal((frames, channels))).astype(np.float32).astype(float)
+
+
+# ---------------------------------------------------------------- steps
+def test_decimate_is_scipys():
+    x = noise()
+    near(steps_run(x, ["decimate: 4"]), signal.decimate(x, 4, ftype="fir", axis=0), 1e-6)
+
+
+def test_keep_every_only_drops():
+    x = noise()
+    near(steps_run(x, ["keep_every: 3"]), x[::3], 0)
+
+
+def test_gain():
+    x = noise()
+    near(steps_run(x, ["gain: -6"]), x * 10 ** (-6 / 20), 1e-7)
+    near(steps_run(x, ["gain: {factor: 2}"]), x * 2, 0)
+
+
+def test_resample_is_scipys():
+    x = noise(3001)
+    for up, down in ((3, 2), (2, 3), (1, 5), (7, 1), (160, 147)):
+        near(steps_run(x, [f"resample: {{up: {up}, down: {down}}}"]), signal.resample_poly(x, up, down, axis=0), 2e-6)
+    near(steps_run(x, ["resample: 12000"]), signal.resample_poly(x, 3, 2, axis=0), 2e-6)
+    near(steps_run(x, ["resample: {up: 3, down: 2, padding: edge}"]),
+         signal.resample_poly(x, 3, 2, axis=0, padtype="edge"), 2e-6)
+    with h5py.File("y.h5") as file:
+        assert file["audio"].attrs["sampling_rate"] == 12000
+        near(file["time"][:3], np.arange(3) / 12000, 1e-12)
+
+
+def test_resample_changes_audio_files():
+    wav("x.wav", noise(8000))
+    script("p.yaml", "inputs: x.wav\noutput: y.wav\nsteps: [resample: 6000]\n")
+    ok("run", "p.yaml", "--overwrite")
+    rate, y = wavfile.read("y.wav")
+    assert rate == 6000 and y.shape == (6000, 2), (rate, y.shape)
+
+
+def test_detrend_is_scipys():
+    x = noise() + np.linspace(-2, 3, 5000)[:, None] * [1, -0.5]
+    for kind in ("linear", "constant"):
+        near(steps_run(x, [f"detrend: {kind}"], "--chunk", "700"), signal.detrend(np.float32(x).astype(float), 0, kind), 1e-6)
+
+
+def test_detrend_behind_a_filter_sees_the_filters_result():
+    x = noise() + 0.5
+    h = signal.firwin(101, 1000, fs=RATE)
+    y = signal.oaconvolve(x, h[:, None], "same", 0)
+    steps = ["filter: {lowpass: 1000, numtaps: 101, window: hamming}", "detrend: constant"]
+    near(steps_run(x, steps, "--chunk", "700"), y - y.mean(0), 1e-6)
+
+
+def test_normalize():
+    x = noise()
+    near(steps_run(x, ["normalize"]), x / np.abs(x).max(0), 1e-6)
+    near(steps_run(x, ["normalize: {to: rms, level: 0.1, together: true}"]), x * 0.1 / np.sqrt((x ** 2).mean()), 1e-7)
+    near(steps_run(np.zeros((100, 1)), ["normalize"])[:, None] if False else steps_run(np.zeros((100, 2)), ["normalize"]),
+         np.zeros((100, 2)), 0)
+
+
+def test_envelope_is_that_of_a_tone():
+    t = np.arange(6000) / RATE
+    level = 0.3 + 0.2 * np.sin(2 * np.pi * 5 * t)
+    x = np.stack([level * np.sin(2 * np.pi * 900 * t), level * np.cos(2 * np.pi * 1500 * t)], 1)
+    y = steps_run(x, ["envelope"], "--chunk", "500")
+    near(y[200:-200], np.stack([level, level], 1)[200:-200], 2e-3)
+    k = np.arange(255) - 127
+    h = signal.get_window("hamming", 255, fftbins=False) * np.where(k % 2, 2 / (np.pi * np.where(k == 0, 1, k)), 0)
+    near(y, np.hypot(x, signal.convolve(x, h[:, None], "same")), 1e-6)
+
+
+def test_select():
+    x = noise(5000, 4)
+    near(steps_run(x, ["select: '3,0-1'"]), x[:, [3, 0, 1]], 0)
+    near(steps_run(x, ["select: {start: 0.1, duration: 1000n}"]), x[800:1800], 0)
+    with h5py.File("y.h5") as file:
+        near(file["time"][:2], np.array([0.1, 0.1 + 1 / RATE]), 1e-12)
+    near(steps_run(x, ["select: [2]", "decimate: 2"]), signal.decimate(x[:, [2]], 2, ftype="fir", axis=0), 1e-6)
+
+
+def test_mix():
+    x = noise(3000, 3)
+    near(steps_run(x, ["mix: mean"]), x.mean(1, keepdims=True), 1e-7)
+    near(steps_run(x, ["mix: {matrix: [[1, -1, 0], [0.5, 0, 2]]}"]), x @ np.array([[1, -1, 0], [0.5, 0, 2]]).T, 1e-6)
+    x[100, 2] = np.nan
+    y = steps_run(x, ["mix: {matrix: [[1, -1, 0], [0.5, 0, 2]]}"])
+    assert np.flatnonzero(np.isnan(y)).tolist() == [201], "a channel that is not used spoils nothing"
+
+
+def test_channels_that_are_rows():
+    x = noise(2000, 5)
+    with h5py.File("x.h5", "w") as file:
+        data = file.create_dataset("data", data=x.T.astype("f4"))
+        data.attrs["sampling_rate"] = float(RATE)
+        data.dims[0].label, data.dims[1].label = "channel", "time"
+    script("p.yaml", "inputs: x.h5\noutput: y.h5\nsteps:\n  - detrend: constant\n  - select: '4,1'\n  - mix: mean\n  - resample: 4000\n")
+    ok("run", "p.yaml", "--overwrite", "--chunk", "300")
+    y = signal.resample_poly((x - x.mean(0))[:, [4, 1]].mean(1), 1, 2)
+    near(result("y.h5", "data"), y[None], 2e-6)
+
+
+# ---------------------------------------------------------------- one pass
+PIPELINE = ["filter: {bandpass: [300, 2000], transition: 200}", "decimate: 2", "gain: -3", "resample: 3000",
+            "envelope: {numtaps: 31}", "spectrogram: {nfft: 128, hop: 32, db: true}"]
+
+
+def test_one_pass_has_the_bits_of_step_by_step():
+    x = noise(20000)
+    whole = steps_run(x, PIPELINE, "--chunk", "997") if False else None
+    wav("x.wav", x)
+    script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps:\n" + "".join(f"  - {s}\n" for s in PIPELINE))
+    hashes = set()
+    for chunk in ("100000", "997", "64", "1s"):
+        ok("run", "p.yaml", "--overwrite", "--chunk", chunk, "--report", "r.json")
+        hashes.add(json.loads(Path("r.json").read_text())["output"]["hash"])
+    assert len(hashes) == 1, hashes
+    whole = result("y.h5", "spectrogram")
+    before = "x.wav"
+    for number, step in enumerate(PIPELINE):
+        script("one.yaml", f"inputs: {before}\noutput: step{number}.h5\nsteps:\n  - {step}\n")
+        ok("run", "one.yaml", "--overwrite")
+        before = f"step{number}.h5"
+    assert np.array_equal(result(before, "spectrogram"), whole), "the bits differ"
+
+
+def test_save_writes_what_the_step_alone_gives():
+    x = noise(20000)
+    steps_run(x, ["filter: {lowpass: 500, transition: 100}", "save: between.h5", "keep_every: 7", "select: {start: 0.5}"],
+              "--chunk", "500")
+    between = result("between.h5")
+    assert np.array_equal(between, steps_run(x, ["filter: {lowpass: 500, transition: 100}"]))
+
+
+def test_part_of_a_pipeline_is_that_part():
+    x = noise(20000)
+    whole = steps_run(x, ["resample: {up: 3, down: 2}", "decimate: 3"])
+    part = steps_run(x, ["resample: {up: 3, down: 2}", "decimate: 3"], "--start", "0.5", "--duration", "1")
+    assert np.array_equal(part, whole[2000:6000])
+
+
+# ---------------------------------------------------------------- files
+def test_many_files_globs_templates_and_environment():
+    Path("in/a").mkdir(parents=True)
+    x = noise(1000)
+    for name in ("in/1.wav", "in/a/2.wav", "in/a/3.wav"):
+        wav(name, x)
+    script("in/p.yaml", "inputs: '**/*.wav'\noutput: '${WHERE}/{reldir}/{stem}_x.h5'\nsteps: [gain: 6]\nexecution: {jobs: 2}\n")
+    ok("run", "in/p.yaml", env={"WHERE": "out"})
+    near(result("out/a/3_x.h5"), x * 10 ** 0.3, 1e-6)
+    assert sorted(str(p) for p in Path("out").rglob("*.h5")) == ["out/1_x.h5", "out/a/2_x.h5", "out/a/3_x.h5"]
+    refused(2, ["in/p.yaml:2", "no variable WHERE"], "run", "in/p.yaml")
+
+
+def test_one_bad_file_does_not_stop_the_rest():
+    wav("good.wav", noise(500))
+    Path("bad.wav").write_bytes(b"no audio at all")
+    script("p.yaml", "inputs: [bad.wav, good.wav]\noutput: out/{stem}.h5\nsteps: [gain: 1]\n")
+    refused(3, "bad.wav", "run", "p.yaml", "--failed-to", "failed.txt")
+    assert Path("failed.txt").read_text() == "bad.wav\n" and Path("out/good.h5").exists()
+    status, out, _ = convoy("run", "p.yaml", "--plan", "--overwrite")
+    assert status == 3 and "good.wav" in out
+
+
+def test_plan_touches_nothing_and_settings_change_it():
+    wav("x.wav", noise(4000))
+    script("p.yaml", "inputs: x.wav\noutput: made/{stem}.h5\nsteps:\n  - filter: {lowpass: 1000}\n  - decimate: 4\n")
+    before = sorted(os.listdir("."))
+    out = ok("run", "p.yaml", "--plan", "--set", "steps.1.decimate=2", "--set", "steps.filter.numtaps=31")
+    assert "4000 x 2 at 8000 Hz" in out and "2000 x 2 at 4000 Hz" in out and "halo 30" in out, out
+    plan = json.loads(ok("run", "p.yaml", "--plan", "--report", "-"))
+    assert plan["status"] == 0 and plan["files"][0]["output_dims"] == [1000, 2]
+    assert sorted(os.listdir(".")) == before
+
+
+def test_schema_follows_the_declarations():
+    schema = json.loads(ok("run", "--schema"))
+    steps = {name for s in schema["properties"]["steps"]["items"]["anyOf"] for name in s.get("properties", {})}
+    assert {"filter", "decimate", "resample", "spectrogram", "save"} <= steps, steps
+    assert "memory" in schema["properties"]["execution"]["properties"]
+
+
+HEAD = "inputs: x.wav\noutput: y.h5\n"
+BROKEN = [  # text, and what is said
+    ("steps:\n  - fitler: {lowpass: 100}\n", ["p.yaml:4", "did you mean 'filter'"]),
+    ("steps:\n  - filter: {lowpas: 100}\n", ["p.yaml:4", "did you mean 'lowpass'"]),
+    ("steps:\n  - filter: {lowpass: low}\n", ["p.yaml:4", "is not a number"]),
+    ("steps:\n  - filter: {lowpass: [1, 2], numtaps: 3.5}\n", ["p.yaml:4", "not a list"]),
+    ("steps:\n  - filter: {lowpass: 100, zero_phase: maybe}\n", ["p.yaml:4", "true or false"]),
+    ("steps:\n  - filter:\n      lowpass: 100\n      numtaps: 3.5\n", ["p.yaml:6", "whole number"]),
+    ("steps:\n  - filter: voice\n", ["p.yaml:4", "no filter is called 'voice'"]),
+    ("filters: {voice: {lowpass: 100}}\nsteps:\n  - filter: voiec\n", ["p.yaml:5", "did you mean 'voice'"]),
+    ("stpes: []\n", ["p.yaml:3", "did you mean 'steps'"]),
+    ("steps: []\n", ["p.yaml:3", "steps is a list"]),
+    ("steps:\n  - decimate: 0\n", ["p.yaml:4", "1 or more"]),
+    ("steps:\n  - gain: 3\nexecution: {devcie: cpu}\n", ["p.yaml:5", "did you mean 'device'"]),
+    ("steps:\n  - gain: 3\n  - gain: 3\n    decimate: 4\n", ["p.yaml:5", "one name"]),
+    ("steps:\n  - spectrogram: {nfft: 64}\n  - spectrogram: {nfft: 64}\n", ["p.yaml:5", "image already"]),
+    ("steps:\n  - spectrogram: {nfft: 64}\n  - select: [0]\n", ["p.yaml:5", "no axis of channels"]),
+    ("steps:\n  - save: z.h5\n  - gain: 1\n", ["would copy the input"]),
+    ("steps:\n  - gain: 1\n  - save: y.h5\n", ["p.yaml:5", "two results would go to y.h5"]),
+    ("steps:\n  - gain: [\n", ["p.yaml:", "no YAML"]),
+    ("steps: [gain: 1]\nsteps: [gain: 2]\n", ["p.yaml:4", "twice"]),
+    ("steps: [filter: {lowpass: 9000}]\n", ["p.yaml:3", "9000"]),
+    ("steps: &a\n  - gain: *a\n", ["p.yaml:"]),
+]
+
+
+def test_broken_pipelines_are_refused_before_anything_is_written():
+    wav("x.wav", noise(1000))
+    before = None
+    for text, said in BROKEN:
+        script("p.yaml", HEAD + text)
+        before = before or sorted(os.listdir("."))
+        refused(2, said, "run", "p.yaml")
+        assert sorted(os.listdir(".")) == before, text
+    script("p.yaml", "inputs: nowhere.wav\noutput: y.h5\nsteps: [gain: 1]\n")
+    refused(2, ["p.yaml:1", "nowhere.wav"], "run", "p.yaml")
+    script("p.yaml", "inputs: '*.flac'\noutput: y.h5\nsteps: [gain: 1]\n")
+    refused(2, ["p.yaml:1", "nothing matches"], "run", "p.yaml")
+    script("p.yaml", "inputs: [x.wav, ./x.wav]\noutput: out/{stem}.h5\nsteps: [gain: 1]\n")
+    refused(2, ["p.yaml:2", "would both write"], "run", "p.yaml")
+    script("p.yaml", HEAD + "steps: [gain: 1]\n")
+    refused(2, ["--set execution.devcie=cpu", "did you mean 'device'"], "run", "p.yaml", "--set", "execution.devcie=cpu")
+    refused(2, "there is no step", "run", "p.yaml", "--set", "steps.3.gain=1")
+
+
+def main(names):
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not names or n in names)]
+    failures = 0
+    for name, test in tests:
+        with tempfile.TemporaryDirectory(prefix="run-test-") as folder:
+            os.chdir(folder)
+            try:
+                test()
+                print(f"ok    {name}")
+            except Exception as error:  # the next test may still tell something
+                failures += 1
+                print(f"FAIL  {name}: {type(error).__name__}: {error}")
+            os.chdir("/")
+    print(f"{len(tests)} tests, {failures} failed")
+    return 1 if failures or not tests else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    CONVOY = str(Path(sys.argv[1]).resolve())
+    sys.exit(main(sys.argv[2:]))
