@@ -376,7 +376,7 @@ JobTexts Job::State::texts() const {
     JobTexts all{{"version", version}};
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         const StepReport& s = report.steps[i];
-        std::string text = s.name + " " + described(request.steps[i].params) + " " + s.strategy;
+        std::string text = s.name + " " + described(request.steps[i].params, {"path"}) + " " + s.strategy;
         for (const auto& [key, value] : s.notes) text += " " + key + "=" + value;
         all.emplace_back("step " + std::to_string(i + 1), text + " " + std::string(name_of(s.type)));
     }
@@ -506,7 +506,7 @@ Ending Job::check_output() {
     State& s = *state_;
     s.look_around();
     io::OutputSpec checked = s.spec;
-    checked.overwrite = checked.overwrite || s.request.skip_finished;  // what is there was looked at
+    checked.overwrite = checked.overwrite || !io::provenance_of(checked.path).empty();  // that was looked at
     if (checked.path != "null" && s.survival->ending() == Ending::done) io::check_output(checked);
     return s.survival->ending();
 }

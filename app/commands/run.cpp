@@ -73,6 +73,7 @@ std::vector<JobRequest> requests_of(const Script& script, const Call& call) {
                       part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
                                                                  pipelines::execution_params()})),
                       script.steps, call.words, call.params.given("report"), {}};
+    common.skip_finished = true;
     try {
         return pipelines::requests_for(script.inputs, script.options, common);
     } catch (const Error& e) {

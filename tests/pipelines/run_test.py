@@ -128,8 +128,7 @@ def test_normalize():
     x = noise()
     near(steps_run(x, ["normalize"]), x / np.abs(x).max(0), 1e-6)
     near(steps_run(x, ["normalize: {to: rms, level: 0.1, together: true}"]), x * 0.1 / np.sqrt((x ** 2).mean()), 1e-7)
-    near(steps_run(np.zeros((100, 1)), ["normalize"])[:, None] if False else steps_run(np.zeros((100, 2)), ["normalize"]),
-         np.zeros((100, 2)), 0)
+    near(steps_run(np.zeros((100, 2)), ["normalize"]), np.zeros((100, 2)), 0)
 
 
 def test_envelope_is_that_of_a_tone():
@@ -180,7 +179,6 @@ PIPELINE = ["filter: {bandpass: [300, 2000], transition: 200}", "decimate: 2", "
 
 def test_one_pass_has_the_bits_of_step_by_step():
     x = noise(20000)
-    whole = steps_run(x, PIPELINE, "--chunk", "997") if False else None
     wav("x.wav", x)
     script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps:\n" + "".join(f"  - {s}\n" for s in PIPELINE))
     hashes = set()
@@ -233,6 +231,28 @@ def test_one_bad_file_does_not_stop_the_rest():
     assert Path("failed.txt").read_text() == "bad.wav\n" and Path("out/good.h5").exists()
     status, out, _ = convoy("run", "p.yaml", "--plan", "--overwrite")
     assert status == 3 and "good.wav" in out
+
+
+def test_a_second_run_skips_what_is_finished_and_extends_what_has_grown():
+    x = noise(6000)
+    for steps, grown in (("  - filter: {lowpass: 1000}\n  - save: between.h5\n  - decimate: 4\n", "done"),
+                         ("  - detrend: constant\n", "done"), ("  - filter: {lowpass: 1000}\n  - decimate: 4\nexecution: {strategy: direct}\n", "extended")):
+        wav("x.wav", x[:4000])
+        script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps:\n" + steps)
+        ok("run", "p.yaml", "--overwrite")
+        before = Path("y.h5").stat().st_mtime_ns
+        assert "finished already" in ok("run", "p.yaml", "--plan")
+        ok("run", "p.yaml")
+        assert Path("y.h5").stat().st_mtime_ns == before
+        wav("x.wav", x)
+        ok("run", "p.yaml", "--report", "r.json")
+        assert json.loads(Path("r.json").read_text())["ending"] == grown, steps
+        y = result("y.h5")
+        ok("run", "p.yaml", "--overwrite")
+        assert np.array_equal(result("y.h5"), y)
+    Path("y.h5").write_bytes(b"mine")
+    refused(1, "exists already", "run", "p.yaml", "--plan")
+    refused(1, "exists already", "run", "p.yaml")
 
 
 def test_plan_touches_nothing_and_settings_change_it():
