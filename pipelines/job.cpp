@@ -12,6 +12,7 @@
 #include "pipelines/inputs.hpp"
 #include "pipelines/sinks.hpp"
 #include "pipelines/survival.hpp"
+#include "pipelines/views.hpp"
 
 namespace convoy::pipelines {
 
@@ -88,6 +89,23 @@ struct Job::State {
     std::vector<Saved> saved;
     std::vector<std::size_t> step_of;  // of each stage of the chain
 
+    // A piece between gaps, filtered on its own (--gaps split); the chain is planned anew for each.
+    struct Piece {
+        Span input;      // of the whole signal
+        double late;     // seconds that are missing before it
+        Index offset;    // of its output frames in the result
+        Index outputs;
+    };
+    std::vector<Piece> pieces;         // empty where the signal is one
+    std::unique_ptr<io::Reader> current;  // the piece that the chain is planned for
+    io::Reader& source() { return current ? *current : *reader; }
+    Span piece_input;
+    Flow whole;                        // of the results of all pieces
+    Span wanted_of(const Flow& of);
+    void cut_at_gaps();
+    void plan_piece(const Piece& piece);
+    StreamReport pass_of_pieces(io::Writer& writer);
+
     void choose_device();
     void open();
     void plan_steps();
@@ -97,7 +115,7 @@ struct Job::State {
     io::OutputSpec describe(const Flow& of, SampleType computed, Span part, const std::string& path) const;
     void provenance();
     StreamReport pass(io::Writer& writer);
-    StreamReport pass(std::size_t stages, Span part, io::Writer& writer);
+    StreamReport pass(std::size_t stages, Span frames, io::Writer& writer);
     bool learns() const {
         return std::any_of(chain.begin(), chain.end(), [](const auto& stage) { return stage->learns(); });
     }
@@ -150,7 +168,7 @@ void Job::State::plan_step(const StepCall& call, const Execution& execution) {
                             flow.shape, flow.type, flow.rate, 0, planned.taps,
                             computes ? planned.stage->needed_at_most(1) - 1 : 0});
     if (!planned.save.empty())
-        saved.push_back({chain.size(), flow, wanted_frames(flow, part_of(request.options, reader->recording())), {}});
+        saved.push_back({chain.size(), flow, wanted_of(flow), {}});
     if (!planned.save.empty()) saved.back().spec.path = planned.save;
     if (!computes) return;
     if (!picture.file.empty())
@@ -166,7 +184,7 @@ void Job::State::plan_steps() {
     execution.device = stream.device;
     execution.strategy = request.options.text("strategy");
     execution.dtype = request.options.text("dtype");
-    flow = flow_of(reader->recording());
+    flow = flow_of(source().recording());
     for (const StepCall& call : request.steps) {
         const std::string label = flow.label;
         try {
@@ -183,7 +201,65 @@ void Job::State::plan_steps() {
     if ((!saved.empty() || learns()) && reader->sequential())
         throw failed(flow.label, "can be read only once, and save, normalize and detrend read their input before the rest",
                      "copy it to a file first");
-    wanted = wanted_frames(flow, part_of(request.options, reader->recording()));
+    if (!saved.empty() && !pieces.empty())
+        throw usage_error("save does not go with --gaps split", "give --gaps ignore, or save in a run of its own", flow.label);
+    wanted = wanted_of(flow);
+}
+
+// What --start and --end leave of the frames; nothing where a piece lies outside.
+Span Job::State::wanted_of(const Flow& of) {
+    Part asked = part_of(request.options, reader->recording());
+    if (!current) return wanted_frames(of, asked);
+    const Span piece = piece_input;
+    asked.from_start = asked.from_start || asked.first <= piece.first;
+    asked.to_end = asked.to_end || asked.end >= piece.end();
+    asked.first -= piece.first, asked.end -= piece.first;
+    if ((!asked.to_end && asked.end <= 0) || (!asked.from_start && asked.first >= piece.count)) return {0, 0};
+    return wanted_frames(of, asked);
+}
+
+void Job::State::plan_piece(const Piece& piece) {
+    chain.clear(), step_of.clear(), report.steps.clear();
+    picture = {};
+    piece_input = piece.input;
+    current = part_reader(*reader, piece.input);
+    plan_steps();
+}
+
+// Pieces between gaps. Results of them lie one behind another, and a scale of their own says when each sample is.
+void Job::State::cut_at_gaps() {
+    const io::Recording& in = reader->recording();
+    if (in.gaps.empty() || request.options.text("gaps") != "split") return;
+    if (request.options.flag("resume"))
+        throw usage_error("--resume does not go with --gaps split", "leave one of them out", in.label());
+    Index first = 0;
+    double late = 0;
+    for (std::size_t i = 0; i <= in.gaps.size(); ++i) {
+        const Index end = i < in.gaps.size() ? in.gaps[i].at : in.shape.frames;
+        if (end > first) pieces.push_back({{first, end - first}, late, 0, 0});
+        first = end;
+        if (i < in.gaps.size()) late += in.gaps[i].seconds;
+    }
+    std::vector<double> times;
+    Index outputs = 0, own_frames = 0;
+    for (Piece& piece : pieces) {
+        plan_piece(piece);
+        piece.offset = outputs;
+        piece.outputs = wanted.count;
+        outputs += wanted.count;
+        own_frames += flow.shape.frames;
+        const io::Axis& time = flow.axes[static_cast<std::size_t>(flow.time_axis)];
+        const double start = in.rate ? static_cast<double>(piece.input.first) / *in.rate + piece.late
+                                     : static_cast<double>(piece.input.first);
+        for (Index m = 0; m < wanted.count; ++m)
+            times.push_back(start + time.first + static_cast<double>(wanted.first + m) * time.step);
+    }
+    if (outputs == 0) throw usage_error("the part that is asked for holds no output", "ask for a longer one", flow.label);
+    whole = flow;
+    whole.shape.frames = outputs;
+    whole.axes[static_cast<std::size_t>(flow.time_axis)].values = std::move(times);
+    whole.time_first = 0;
+    if (own_frames != in.shape.frames || outputs != own_frames) whole.own_axes = whole.signal;
 }
 
 void Job::State::plan_stream() {
@@ -248,7 +324,9 @@ io::OutputSpec Job::State::describe(const Flow& of, SampleType computed, Span pa
 
 void Job::State::describe_output() {
     const Params& o = request.options;
-    spec = describe(flow, chain.back()->type(), wanted, request.output);
+    const Span all{0, whole.shape.frames};
+    spec = pieces.empty() ? describe(flow, chain.back()->type(), wanted, request.output)
+                          : describe(whole, chain.back()->type(), all, request.output);
     if (std::string ending = o.text("format"); !ending.empty() && request.output != "null") {
         if (!ending.starts_with('.')) ending = "." + ending;
         if (std::filesystem::path(spec.path).extension() != ending) spec.path += ending;
@@ -264,11 +342,11 @@ void Job::State::describe_output() {
     report.out_dataset = is_audio_name(spec.path) ? "" : spec.dataset;
     report.out_dims = spec.dims;
     report.out_type = std::string(spec.complex ? "complex " : "") + std::string(name_of(spec.type));
-    report.out_first = wanted.first;
+    report.out_first = pieces.empty() ? wanted.first : 0;
     report.out_rate = flow.rate;
     if (o.flag("guard") && !is_audio_name(spec.path))
         throw usage_error("--guard is for audio output", "let the output's name end in .wav, or leave --guard out");
-    cuts = stream_cuts(*reader, chain, wanted, is_audio_name(spec.path), stream);
+    cuts = stream_cuts(source(), chain, wanted, is_audio_name(spec.path), stream);
     provenance();
     for (Saved& s : saved) {
         s.spec = describe(s.flow, s.flow.type, s.wanted, s.spec.path);
@@ -303,11 +381,30 @@ void Job::State::provenance() {
 }
 
 StreamReport Job::State::pass(io::Writer& writer) {
+    if (!pieces.empty()) return pass_of_pieces(writer);
     return run_stream(*reader, chain, wanted, writer, stream);
 }
 
+// One piece after another; the report is of all of them.
+StreamReport Job::State::pass_of_pieces(io::Writer& writer) {
+    StreamReport sum;
+    std::string hashes;
+    for (const Piece& piece : pieces) {
+        if (piece.outputs == 0) continue;
+        plan_piece(piece);
+        learn();
+        const auto shifted = shifted_writer(writer, piece.offset);
+        StreamReport done = run_stream(*current, chain, wanted, *shifted, stream);
+        hashes += done.hash;
+        done.add(sum);
+        sum = std::move(done);
+    }
+    if (stream.hash) sum.hash = digest_text(digest(hashes.data(), hashes.size()));
+    return sum;
+}
+
 // A pass through the first stages of the chain only.
-StreamReport Job::State::pass(std::size_t stages, Span part, io::Writer& writer) {
+StreamReport Job::State::pass(std::size_t stages, Span frames, io::Writer& writer) {
     Chain rest;
     while (chain.size() > stages) {
         rest.push_back(std::move(chain.back()));
@@ -322,7 +419,7 @@ StreamReport Job::State::pass(std::size_t stages, Span part, io::Writer& writer)
         for (; !rest.empty(); rest.pop_back()) chain.push_back(std::move(rest.back()));
     };
     try {
-        StreamReport done = run_stream(*reader, chain, part, writer, options);
+        StreamReport done = run_stream(source(), chain, frames, writer, options);
         restore();
         return done;
     } catch (...) {
@@ -336,7 +433,7 @@ void Job::State::learn() {
     for (std::size_t i = 0; i < chain.size(); ++i) {
         if (!chain[i]->learns()) continue;
         if (i == 0) {
-            learn_from(*reader, *chain[0]);
+            learn_from(source(), *chain[0]);
             continue;
         }
         const auto learner = learning_writer(*chain[i], chain[i - 1]->type());
@@ -394,7 +491,7 @@ void Job::State::look_around() {
     if (spec.path == "null") return;
     const bool single_pass = picture.file.empty();
     survival->look(texts(), spec, {o.flag("resume") && single_pass, request.skip_finished, o.flag("overwrite")},
-                   single_pass && !scaled_by_peak() && saved.empty() && !learns());
+                   single_pass && !scaled_by_peak() && saved.empty() && pieces.empty() && !learns());
 }
 
 std::unique_ptr<io::Writer> Job::State::create() {
@@ -454,7 +551,8 @@ Job::Job(JobRequest request) : state_(std::make_unique<State>(std::move(request)
     s.choose_device();
     s.open();
     const auto start = Clock::now();
-    s.plan_steps();
+    s.cut_at_gaps();
+    if (s.pieces.empty()) s.plan_steps();
     s.plan_stream();
     s.describe_output();
     s.report.plan_s = seconds_since(start);
@@ -485,7 +583,7 @@ std::string recording_date(const std::string& input) {
 double Job::estimate() {
     State& s = *state_;
     constexpr double enough = 0.2;  // seconds of trial
-    const double whole = static_cast<double>(s.wanted.count);
+    const double whole = static_cast<double>(s.pieces.empty() ? s.wanted.count : s.whole.shape.frames);
     const auto start = Clock::now();
     s.learn();
     const double before = seconds_since(start);
@@ -494,7 +592,7 @@ double Job::estimate() {
         StreamOptions options = s.stream;
         options.progress = {};
         const auto trial = Clock::now();
-        const StreamReport done = run_stream(*s.reader, s.chain, {s.wanted.first, frames}, *nothing, options);
+        const StreamReport done = run_stream(s.source(), s.chain, {s.wanted.first, frames}, *nothing, options);
         const double seconds = seconds_since(trial);
         if (seconds < enough && frames < s.wanted.count) continue;
         const double steady = std::max(0.0, seconds - done.setup_s);
@@ -517,7 +615,7 @@ JobReport Job::run() {
     s.look_around();
     s.report.ending = s.survival->ending();
     if (s.report.ending == Ending::skipped) return s.report;
-    s.learn();
+    if (s.pieces.empty()) s.learn();
     const auto writer = s.illustrated(s.create());
     std::vector<std::unique_ptr<io::Writer>> others;
     s.save(others);

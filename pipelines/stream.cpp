@@ -341,6 +341,17 @@ class Run {
 
 }  // namespace
 
+void StreamReport::add(const StreamReport& other) {
+    chunks += other.chunks;
+    setup_s += other.setup_s, read_s += other.read_s, compute_s += other.compute_s, measure_s += other.measure_s;
+    write_s += other.write_s, wait_s += other.wait_s, total_s += other.total_s;
+    for (std::size_t i = 0; i < std::min(stage_s.size(), other.stage_s.size()); ++i) stage_s[i] += other.stage_s[i];
+    traffic.bytes_h2d += other.traffic.bytes_h2d, traffic.bytes_d2h += other.traffic.bytes_d2h;
+    traffic.h2d_s += other.traffic.h2d_s, traffic.kernel_s += other.traffic.kernel_s, traffic.d2h_s += other.traffic.d2h_s;
+    for (std::size_t i = 0; i < std::min(input.size(), other.input.size()); ++i) input[i].add(other.input[i]);
+    for (std::size_t i = 0; i < std::min(output.size(), other.output.size()); ++i) output[i].add(other.output[i]);
+}
+
 Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool ordered, const StreamOptions& options) {
     const io::Recording& in = reader.recording();
     CutRequest r;

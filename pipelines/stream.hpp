@@ -43,6 +43,8 @@ struct StreamReport {
     memory::Ring::Footprint footprint;
     std::vector<stats::Level> input, output;  // by lane
     std::string hash;                    // of the samples, whatever the chunks; empty where not asked for
+    /// Adds chunks, times, traffic and levels of another stream over the same lanes.
+    void add(const StreamReport& other);
 };
 
 /// How run_stream() cuts the work.

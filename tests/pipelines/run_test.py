@@ -273,6 +273,47 @@ def test_schema_follows_the_declarations():
     assert "memory" in schema["properties"]["execution"]["properties"]
 
 
+def test_the_pipelines_that_ship():
+    data = Path(__file__).resolve().parents[2] / "data"
+    for path in sorted(data.glob("*.yaml")):
+        ok("run", path, "--plan")
+        assert not Path("out").exists() or not list(Path("out").glob(f"{path.stem}*"))
+        ok("run", path, "--report", "r.json")
+        report = json.loads(Path("r.json").read_text())
+        assert Path(report["output"]["path"]).exists() and report["output"]["hash"], path
+        assert all(level["nan"] == 0 and level["rms"] > 0 for level in report["output_levels"] if level["rms"] is not None), path
+    assert len(list(data.glob("*.yaml"))) >= 5
+    with h5py.File("out/strain_chirp.h5") as file:
+        y = file["strain/Strain"][()]
+        rate = file["strain/Strain"].attrs["sampling_rate"]
+    assert rate == 1024 and y.size == 3 * 1024
+    loudest = np.argmax(signal.convolve(y ** 2, np.ones(100), "same")) / rate + 9
+    assert 9.5 < loudest < 11.1, loudest
+    with h5py.File("out/vibration_envelope.h5") as file:
+        spectrum, hz = file["spectrogram"][1].mean(1), file["frequency"][()]
+    assert abs(hz[np.argmax(np.where((hz > 50) & (hz < 250), spectrum, 0))] - 104.6) < 4
+
+
+def test_pieces_between_gaps_are_filtered_on_their_own():
+    x = noise(3000, 1)[:, 0]
+    stamps = np.arange(3000) / 100.0 + np.where(np.arange(3000) >= 1200, 5.0, 0) + np.where(np.arange(3000) >= 2001, 7.0, 0)
+    with h5py.File("x.h5", "w") as file:
+        file["data"] = x.astype("f4")
+        file["timestamps"] = stamps
+    pieces = [x[:1200], x[1200:2001], x[2001:]]
+    h = signal.firwin(41, 20, fs=100)
+    words = ["x.h5", "-o", "y.h5", "--overwrite", "--lowpass", "20", "--numtaps", "41", "--window", "hamming", "--rate", "100"]
+    refused(1, "gap", "filter", *words)
+    ok("filter", *words, "--gaps", "split", "--chunk", "300")
+    near(result("y.h5", "data"), np.concatenate([signal.convolve(p, h, "same") for p in pieces]), 1e-6)
+    ok("filter", *words, "--gaps", "ignore")
+    near(result("y.h5", "data"), signal.convolve(x, h, "same"), 1e-6)
+    ok("filter", *words, "--gaps", "split", "--decimate", "2")
+    near(result("y.h5", "data"), np.concatenate([signal.convolve(p, h, "same")[::2] for p in pieces]), 1e-6)
+    ok("filter", *words, "--gaps", "split", "--start", "15", "--duration", "1000n")
+    near(result("y.h5", "data"), np.concatenate([signal.convolve(p, h, "same") for p in pieces])[1500:2500], 1e-6)
+
+
 HEAD = "inputs: x.wav\noutput: y.h5\n"
 BROKEN = [  # text, and what is said
     ("steps:\n  - fitler: {lowpass: 100}\n", ["p.yaml:4", "did you mean 'filter'"]),
