@@ -99,6 +99,7 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
 }  // namespace
 
 int run_requests(std::vector<pipelines::JobRequest> requests, const Params& params, bool batch) {
+    if (!batch && !requests.front().split_outputs.empty()) pipelines::make_folders(requests.front());
     if (!batch) return run_single(std::move(requests.front()), params);
     return run_several(std::move(requests), params);
 }

@@ -17,6 +17,8 @@ namespace {
 constexpr Param list[] = {
     {.name = "files-from", .value = "FILE", .help = "more inputs, one a line; - is standard input"},
     {.name = "null", .kind = Kind::flag, .help = "--files-from is separated by NUL", .also = "0"},
+    {.name = "join", .kind = Kind::flag, .help = "inputs that follow one another in time are one signal"},
+    {.name = "split", .value = "WHERE", .help = "cut the result again: `input` (with --join, one output an input) or a time"},
     {.name = "jobs", .kind = Kind::integer, .value = "N", .help = "files at once", .fallback = "1"},
     {.name = "fail-fast", .kind = Kind::flag, .help = "stop at the first file that fails"},
     {.name = "failed-to", .value = "FILE", .help = "write the names of files that failed, one a line"},
@@ -35,7 +37,7 @@ Outcome run_one(JobRequest request, bool several) {
     outcome.input = request.input;
     outcome.output = request.output;
     try {
-        if (several) make_folders(request);
+        if (several || !request.split_outputs.empty()) make_folders(request);
         outcome.report = Job(std::move(request)).run();
     } catch (const Error& error) {
         outcome.error = error.what();
@@ -104,6 +106,7 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
 
 void make_folders(const JobRequest& request) {
     if (request.output != "null") make_folder(request.output);
+    for (const std::string& output : request.split_outputs) make_folder(output);
     for (const StepCall& call : request.steps)
         if (call.step->name == "save") make_folder(call.params.text("path"));
 }

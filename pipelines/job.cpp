@@ -89,6 +89,11 @@ struct Job::State {
     std::vector<Saved> saved;
     std::vector<std::size_t> step_of;  // of each stage of the chain
 
+    std::vector<Index> firsts;              // first frame of each input, where several are joined
+    std::vector<const io::Reader*> parts;   // and its reader
+    std::vector<io::OutputSpec> split_specs() const;
+    std::unique_ptr<io::Writer> create_file();
+
     // A piece between gaps, filtered on its own (--gaps split); the chain is planned anew for each.
     struct Piece {
         Span input;      // of the whole signal
@@ -135,7 +140,22 @@ void Job::State::open() {
     io::OpenOptions options = open_options(request.options);
     options.image = !request.steps.empty() && request.steps.front().step->image;
     reader = io::open(request.input, options);
+    firsts = {0};
+    parts = {reader.get()};
+    if (!request.joined.empty()) {
+        std::vector<std::unique_ptr<io::Reader>> all;
+        all.push_back(std::move(reader));
+        for (const std::string& input : request.joined) {
+            firsts.push_back(firsts.back() + all.back()->recording().shape.frames);
+            all.push_back(io::open(input, options));
+            parts.push_back(all.back().get());
+        }
+        reader = joined_reader(std::move(all));
+    }
+    if ((!request.joined.empty() || !request.split.empty()) && request.options.flag("resume"))
+        throw usage_error("--resume does not go with --join and --split", "leave one of them out", request.input);
     report.command = request.command;
+    report.request = request_json(request);
     report.input = reader->recording();
     report.lanes_per_channel = report.input.complex ? 2 : 1;
     report.open_s = seconds_since(start);
@@ -494,6 +514,62 @@ void Job::State::look_around() {
                    single_pass && !scaled_by_peak() && saved.empty() && pieces.empty() && !learns());
 }
 
+// The outputs that --split makes: frames of the result by where their input frames lie.
+std::vector<io::OutputSpec> Job::State::split_specs() const {
+    if (!pieces.empty()) throw usage_error("--split does not go with --gaps split", "give --gaps ignore", request.input);
+    const Index frames = report.input.shape.frames;
+    std::vector<Index> starts = firsts;
+    if (request.split != "input") {
+        const auto time = parse_time(request.split);
+        if (!time || time->unit == Time::Unit::absolute || !(time->value > 0))
+            throw usage_error("--split '" + request.split + "' is neither `input` nor a length of time", "write 1h");
+        if (time->unit == Time::Unit::seconds && !report.input.rate)
+            throw usage_error("--split by time needs the sample rate", "give --rate HZ", request.input);
+        const double step = time->value * (time->unit == Time::Unit::seconds ? *report.input.rate : 1);
+        if (step < 1 || static_cast<double>(frames) / step > 1e5)
+            throw usage_error("--split " + request.split + " makes too many files", "give a longer time");
+        starts.clear();
+        for (Index k = 0; static_cast<double>(k) * step < static_cast<double>(frames); ++k)
+            starts.push_back(std::llround(static_cast<double>(k) * step));
+    }
+    const auto output_frame = [&](Index input) {
+        return std::clamp(ceil_div(input * flow.time_up - flow.time_first, flow.time_step), wanted.first, wanted.end());
+    };
+    std::vector<io::OutputSpec> specs;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const Index first = i == 0 ? wanted.first : output_frame(starts[i]);
+        const Index end = i + 1 < starts.size() ? output_frame(starts[i + 1]) : wanted.end();
+        if (end <= first) continue;
+        io::OutputSpec& s = specs.emplace_back(spec);
+        s.shape.frames = s.dims[static_cast<std::size_t>(s.time_axis)] = end - first;
+        s.time_first = flow.time_first + first * flow.time_step;
+        io::Axis& time = s.axes[static_cast<std::size_t>(s.time_axis)];
+        time.first = flow.axes[static_cast<std::size_t>(flow.time_axis)].first + static_cast<double>(first) * time.step;
+        if (request.split == "input") {  // counted from that input's own first sample
+            s.path = request.split_outputs[i];
+            s.source = parts[i];
+            s.time_first -= starts[i] * flow.time_up;
+            if (report.input.rate) time.first -= static_cast<double>(starts[i]) / *report.input.rate;
+        } else {
+            const std::filesystem::path path(spec.path);
+            std::string number = to_text(static_cast<Index>(i + 1));
+            number.insert(0, number.size() < 4 ? 4 - number.size() : 0, '0');
+            s.path = (path.parent_path() / (path.stem().string() + "_" + number + path.extension().string())).string();
+        }
+    }
+    return specs;
+}
+
+std::unique_ptr<io::Writer> Job::State::create_file() {
+    if (request.split.empty()) return io::create(spec);
+    std::vector<pipelines::Piece> files;
+    for (const io::OutputSpec& s : split_specs()) {
+        report.out_files.push_back(s.path);
+        files.push_back({s.shape.frames, io::create(s)});
+    }
+    return split_writer(std::move(files), spec.type);
+}
+
 std::unique_ptr<io::Writer> Job::State::create() {
     if (spec.path == "null") return null_writer();
     const SampleType computed = chain.back()->type();
@@ -509,7 +585,7 @@ std::unique_ptr<io::Writer> Job::State::create() {
         spec.scale_factor = scale;
     }
     survival->prepare(spec, stream);
-    auto writer = io::create(spec);
+    auto writer = create_file();
     file = writer.get();
     if (is_audio_name(spec.path)) {
         if (scale == 1) return writer;

@@ -30,6 +30,9 @@ struct JobRequest {
     bool hash = false;
     std::function<void(Index done, Index total)> progress;
     int share = 1;        // of how many jobs at once: each takes its part of the memory
+    std::vector<std::string> joined = {};         // inputs that follow the first in time: all are one signal
+    std::string split = {};                       // cuts the result: `input`, or a time
+    std::vector<std::string> split_outputs = {};  // one for each input, where it is cut at inputs
     bool skip_finished = false;  // an output of this very job is left as it is, or extended where its input has grown
 };
 
@@ -61,6 +64,7 @@ struct JobReport {
     io::Recording input;
     std::string output, out_dataset;
     std::vector<Index> out_dims;
+    std::vector<std::string> out_files;   // where the result is cut
     std::string out_type;
     Index out_first = 0;                  // of the whole result's frames, where only a part was written
     std::optional<double> out_rate;
@@ -73,6 +77,7 @@ struct JobReport {
     Index clipped = 0;
     double open_s = 0, plan_s = 0, finish_s = 0, total_s = 0;
     std::vector<std::string> warnings;
+    Json request;                         // what was asked for, for another run
 };
 
 /// A checked and planned job: the input is open, nothing has been written.
@@ -100,6 +105,9 @@ class Job {
 
 /// The day (YYYY-MM-DD) on which an input starts, or else of its file: for {date} in names.
 std::string recording_date(const std::string& input);
+
+/// What was asked for, for another run: input, steps and options with their values.
+Json request_json(const JobRequest& request);
 
 /// The report as JSON, schema convoy.report/1.
 Json to_json(const JobReport& report);

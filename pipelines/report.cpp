@@ -34,6 +34,19 @@ Json levels(const std::vector<stats::Level>& lanes, Index lanes_each) {
     return list;
 }
 
+Json given(const Params& params) {
+    Json values = Json::object();
+    for (const Param& p : params.declared())
+        if (params.given(p.name)) values[p.name] = params.text(p.name);
+    return values;
+}
+
+Json texts(const std::vector<std::string>& list) {
+    Json values = Json::array();
+    for (const std::string& text : list) values.push(text);
+    return values;
+}
+
 Json input_json(const JobReport& report) {
     const io::Recording& in = report.input;
     Json j;
@@ -104,6 +117,21 @@ Json memory_json(const JobReport& report) {
 
 }  // namespace
 
+Json request_json(const JobRequest& request) {
+    Json j;
+    j["input"] = request.input;
+    if (!request.joined.empty()) j["joined"] = texts(request.joined);
+    j["options"] = given(request.options);
+    j["steps"] = Json::array();
+    for (const StepCall& call : request.steps) {
+        Json step;
+        step["step"] = call.step->name;
+        step["params"] = given(call.params);
+        j["steps"].push(std::move(step));
+    }
+    return j;
+}
+
 Json to_json(const JobReport& report) {
     const StreamReport& s = report.stream;
     Json j;
@@ -115,6 +143,9 @@ Json to_json(const JobReport& report) {
     j["input"] = input_json(report);
     Json out;
     out["path"] = report.output;
+    if (!report.out_files.empty()) {
+        for (const std::string& file : report.out_files) out["files"].push(file);
+    }
     out["dataset"] = report.out_dataset.empty() ? Json() : Json(report.out_dataset);
     out["dims"] = numbers(report.out_dims);
     out["type"] = report.out_type;
@@ -143,6 +174,7 @@ Json to_json(const JobReport& report) {
     const bool counted = is_float(report.input.type);  // integers have no NaN to count on the way in
     j["input_levels"] = counted ? levels(s.input, report.lanes_per_channel) : Json();
     j["output_levels"] = levels(s.output, std::max<Index>(1, static_cast<Index>(s.output.size()) / channels));
+    j["request"] = report.request;
     Json warnings = Json::array();
     for (const std::string& line : report.warnings) warnings.push(line);
     j["warnings"] = std::move(warnings);

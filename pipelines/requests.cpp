@@ -1,5 +1,6 @@
 #include "pipelines/requests.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -7,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/inputs.hpp"
+#include "pipelines/views.hpp"
 
 namespace convoy::pipelines {
 
@@ -52,14 +54,65 @@ void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string
     }
 }
 
+// Runs of inputs of which each begins where the one before ends; where no times are known, all follow one another.
+std::vector<std::vector<std::string>> runs_of(const std::vector<std::string>& inputs, const Params& options) {
+    std::vector<std::vector<std::string>> runs;
+    std::optional<io::Recording> before;
+    for (const std::string& input : inputs) {
+        const io::Recording recording = io::open(input, open_options(options))->recording();
+        const double jump = before ? samples_between(*before, recording).value_or(0) : 0;
+        if (!before || std::abs(jump) > 1.5) runs.emplace_back();
+        runs.back().push_back(input);
+        before = recording;
+    }
+    return runs;
+}
+
+// One request a run of joined inputs.
+std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, const Params& batch, const JobRequest& common) {
+    const std::string format = common.options.text("format");
+    std::vector<std::string> firsts;
+    const auto runs = runs_of(inputs, common.options);
+    for (const auto& run : runs) firsts.push_back(run.front());
+    const bool at_inputs = batch.text("split") == "input";
+    const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format);
+    std::set<std::string> taken;
+    check_apart(outputs, taken);
+    std::vector<JobRequest> requests(runs.size(), common);
+    for (std::size_t r = 0, input = 0; r < runs.size(); input += runs[r].size(), ++r) {
+        requests[r].input = runs[r].front();
+        requests[r].joined.assign(runs[r].begin() + 1, runs[r].end());
+        requests[r].output = outputs[at_inputs ? input : r];
+        requests[r].split = batch.text("split");
+        requests[r].skip_finished = false;  // an output's identity is of one input
+        if (!at_inputs || common.output == "null") continue;
+        const auto first = outputs.begin() + static_cast<std::ptrdiff_t>(input);
+        requests[r].split_outputs.assign(first, first + static_cast<std::ptrdiff_t>(runs[r].size()));
+    }
+    name_saved(requests, firsts, taken);
+    if (!batch.given("shard")) return requests;
+    std::map<std::string, std::size_t> number;
+    for (std::size_t i = 0; i < firsts.size(); ++i) number.emplace(firsts[i], i);
+    std::vector<JobRequest> mine;
+    for (const std::string& first : shard_of(firsts, parse_shard(batch.text("shard"))))
+        mine.push_back(std::move(requests[number.at(first)]));
+    return mine;
+}
+
 }  // namespace
 
 std::vector<JobRequest> requests_for(std::vector<std::string> words, const Params& batch, const JobRequest& common) {
     const std::vector<std::string> inputs = inputs_of(std::move(words), batch);
+    if (batch.flag("join")) return joined_requests(inputs, batch, common);
+    if (batch.text("split") == "input") throw usage_error("--split input goes with --join", "give --join, or --split TIME");
     const auto outputs = outputs_for(inputs, common.output, common.options.text("format"));
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(inputs.size(), common);
+    for (JobRequest& request : requests) {
+        request.split = batch.text("split");
+        if (!request.split.empty()) request.skip_finished = false;
+    }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         requests[i].input = inputs[i];
         requests[i].output = outputs[i];

@@ -29,6 +29,7 @@ class PartReader : public io::Reader {
     }
     bool serial() const override { return input_.serial(); }
     bool sequential() const override { return input_.sequential(); }
+    const io::Reader& origin() const override { return input_.origin(); }
     void read(Span span, Lanes lanes, std::byte* dst, Index pitch) override {
         input_.read({part_.first + span.first, span.count}, lanes, dst, pitch);
     }
@@ -40,12 +41,9 @@ class PartReader : public io::Reader {
 
 // Where the next file should begin, if times are known: a jump of more than a sample and a half is told.
 void check_follows(const io::Recording& before, const io::Recording& next) {
-    if (!before.start_time || !next.start_time || !before.rate) return;
-    const auto a = parse_time(*before.start_time), b = parse_time(*next.start_time);
-    if (!a || !b) return;
-    const double samples = (b->value - a->value) * *before.rate - static_cast<double>(before.shape.frames);
+    const double samples = samples_between(before, next).value_or(0);
     if (std::abs(samples) > 1.5)
-        warn(next.label(), "starts " + to_text(std::round(samples)) + " samples " +
+        warn(next.label(), "starts " + to_text(std::abs(std::round(samples))) + " samples " +
                                (samples > 0 ? "after" : "before") + " the end of " + before.label() +
                                ", and is joined to it all the same");
 }
@@ -83,6 +81,8 @@ class JoinedReader : public io::Reader {
     bool sequential() const override {
         return std::any_of(inputs_.begin(), inputs_.end(), [](const auto& r) { return r->sequential(); });
     }
+
+    const io::Reader& origin() const override { return inputs_.front()->origin(); }
 
     void read(Span span, Lanes lanes, std::byte* dst, Index pitch) override {
         const Index frame_bytes = lanes.inner_count * bytes_of(recording_.type);
@@ -146,6 +146,13 @@ class SplitWriter : public io::Writer {
 };
 
 }  // namespace
+
+std::optional<double> samples_between(const io::Recording& before, const io::Recording& next) {
+    if (!before.start_time || !next.start_time || !before.rate) return {};
+    const auto a = parse_time(*before.start_time), b = parse_time(*next.start_time);
+    if (!a || !b) return {};
+    return (b->value - a->value) * *before.rate - static_cast<double>(before.shape.frames);
+}
 
 std::unique_ptr<io::Reader> part_reader(io::Reader& input, Span part) {
     return std::make_unique<PartReader>(input, part);

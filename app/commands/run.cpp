@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/plan.hpp"
+#include "pipelines/replay.hpp"
 #include "pipelines/requests.hpp"
 #include "pipelines/script.hpp"
 
@@ -25,6 +26,8 @@ constexpr Param own_params[] = {
     {.name = "set", .value = "KEY=VALUE", .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
      .repeated = true},
     {.name = "plan", .kind = Kind::flag, .help = "print what would be done, and touch nothing"},
+    {.name = "replay", .value = "REPORT", .help = "repeat the run that a report tells of, and compare the hashes of the results"},
+    {.name = "merge-reports", .kind = Kind::flag, .help = "the files named are reports: make them one (--report, or printed)"},
     {.name = "schema", .kind = Kind::flag, .help = "print the JSON schema of pipeline files"},
 };
 
@@ -106,7 +109,31 @@ int show_plan(const std::vector<JobRequest>& requests, const Params& params) {
     return plan.status();
 }
 
+int run_replay(const Params& params) {
+    std::string text;
+    int status = 0;
+    for (const pipelines::Replay& r : pipelines::replay(params.text("replay"))) {
+        if (!r.error.empty()) app::log_error(r.error);
+        if (r.error.empty()) text += r.input + ": " + (r.same() ? "the same, " + r.now : "differs: " + r.before + " before, " + r.now + " now") + "\n";
+        if (!r.same()) status = 1;
+    }
+    app::write_text("-", text);
+    return status;
+}
+
+int merge(const Call& call) {
+    if (call.inputs.empty()) throw usage_error("no report is named", "convoy run --merge-reports part1.json part2.json");
+    const Json merged = pipelines::merged_reports(call.inputs);
+    if (call.params.given("report"))
+        app::write_report(call.params, merged);
+    else
+        app::write_text("-", merged.dump() + "\n");
+    return 0;
+}
+
 int run(const Call& call) {
+    if (call.params.given("replay")) return run_replay(call.params);
+    if (call.params.flag("merge-reports")) return merge(call);
     if (call.params.flag("schema")) {
         app::write_text("-", pipelines::script_schema().dump() + "\n");
         return 0;

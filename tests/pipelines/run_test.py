@@ -314,6 +314,57 @@ def test_pieces_between_gaps_are_filtered_on_their_own():
     near(result("y.h5", "data"), np.concatenate([signal.convolve(p, h, "same") for p in pieces])[1500:2500], 1e-6)
 
 
+def test_joined_inputs_are_one_signal():
+    x = noise(9000)
+    cuts = [0, 2500, 2503, 6001, 9000]
+    for k in range(4):
+        wav(f"part{k}.wav", x[cuts[k]:cuts[k + 1]])
+    wav("whole.wav", x)
+    words = ["--lowpass", "700", "--overwrite"]
+    ok("filter", "whole.wav", "-o", "whole.h5", *words)
+    ok("filter", "part?.wav", "--join", "-o", "joined.h5", *words, "--chunk", "333")
+    assert np.array_equal(result("whole.h5"), result("joined.h5"))
+    ok("filter", "part?.wav", "--join", "--split", "input", "-o", "out", *words)
+    for k in range(4):
+        assert np.array_equal(result(f"out/part{k}.h5"), result("whole.h5")[cuts[k]:cuts[k + 1]]), k
+        with h5py.File(f"out/part{k}.h5") as file:
+            assert file["time"][0] == 0
+    ok("filter", "whole.wav", "--split", "0.5", "-o", "cut.h5", *words, "--report", "r.json")
+    files = json.loads(Path("r.json").read_text())["output"]["files"]
+    assert files == [f"cut_000{k}.h5" for k in (1, 2, 3)]
+    assert np.array_equal(np.concatenate([result(f) for f in files]), result("whole.h5"))
+    with h5py.File("cut_0002.h5") as file:
+        near(file["time"][:1], np.array([0.5]), 1e-9)
+    ok("filter", "part?.wav", "--join", "--split", "input", "-o", "down", *words, "--decimate", "3")
+    ok("filter", "whole.wav", "-o", "down.h5", *words, "--decimate", "3")
+    down = [result(f"down/part{k}.h5") for k in range(4) if Path(f"down/part{k}.h5").exists()]
+    assert np.array_equal(np.concatenate(down), result("down.h5"))
+    refused(2, "--split input goes with --join", "filter", "whole.wav", "--split", "input", "-o", "z.h5", *words)
+    wav("mono.wav", x[:100, 0])
+    refused(3, "number of channels", "filter", "part0.wav", "mono.wav", "--join", "-o", "z.h5", *words)
+
+
+def test_replay_and_merged_reports():
+    x = noise(4000)
+    for name in ("a", "b"):
+        wav(f"{name}.wav", x)
+    script("p.yaml", "inputs: '*.wav'\noutput: out/{stem}.h5\nsteps:\n  - filter: {lowpass: 500}\n  - save: out/{stem}_s.h5\n"
+                     "  - detrend: linear\n  - resample: 3000\nexecution: {chunk: 500}\n")
+    ok("run", "p.yaml", "--report", "r.json")
+    out = ok("run", "--replay", "r.json")
+    assert out.count("the same") == 2, out
+    wav("b.wav", x * 0.5)
+    status, out, _ = convoy("run", "--replay", "r.json")
+    assert status == 1 and out.count("the same") == 1 and "b.wav: differs" in out, out
+    for part in ("1/2", "2/2"):
+        ok("run", "p.yaml", "--overwrite", "--shard", part, "--report", f"r{part[0]}.json")
+    merged = json.loads(ok("run", "--merge-reports", "r1.json", "r2.json"))
+    assert merged["schema"] == "convoy.batch/1" and [f["input"]["path"] for f in merged["files"]] == ["a.wav", "b.wav"]
+    Path("none.json").write_text("{}")
+    refused(1, "no report of a run", "run", "--merge-reports", "none.json")
+    refused(1, "no report of a run", "run", "--replay", "none.json")
+
+
 HEAD = "inputs: x.wav\noutput: y.h5\n"
 BROKEN = [  # text, and what is said
     ("steps:\n  - fitler: {lowpass: 100}\n", ["p.yaml:4", "did you mean 'filter'"]),
