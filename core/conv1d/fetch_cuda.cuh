@@ -8,13 +8,29 @@
 
 namespace convoy::conv1d::gpu {
 
-/// Two buffers that are filled and read in turns. All threads call every function at the same points.
+/// The threads that share tiles: a warp, which never waits for others, or the block.
+template <int Size>
+struct Team {
+    static constexpr int size = Size;
+    static __device__ int thread() { return static_cast<int>(threadIdx.x) % Size; }
+    static __device__ int number() { return static_cast<int>(threadIdx.x) / Size; }
+    static __device__ void wait() {
+        if constexpr (Size == 32)
+            __syncwarp();
+        else
+            __syncthreads();
+    }
+};
+
+/// Two buffers of a team that are filled and read in turns. All its threads call every function at the same
+/// points.
+template <class Team>
 class Fetch {
   public:
     /// `barriers`: 16 bytes of shared memory. A __syncthreads() must follow before start().
     __device__ explicit Fetch(std::uint64_t* barriers) : barriers_(address(barriers)) {
 #if __CUDA_ARCH__ >= 900
-        if (threadIdx.x == 0) {
+        if (Team::thread() == 0) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers_) : "memory");
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barriers_ + 8) : "memory");
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -25,7 +41,7 @@ class Fetch {
     /// multiples of 16.
     __device__ void start(int which, void* to, const void* from, int bytes) {
 #if __CUDA_ARCH__ >= 900
-        if (threadIdx.x == 0) {
+        if (Team::thread() == 0) {
             const unsigned barrier = barriers_ + 8 * which;
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -38,7 +54,7 @@ class Fetch {
         }
 #else
         (void)which;
-        for (int i = static_cast<int>(threadIdx.x) * 16; i < bytes; i += static_cast<int>(blockDim.x) * 16)
+        for (int i = Team::thread() * 16; i < bytes; i += Team::size * 16)
             __pipeline_memcpy_async(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
         __pipeline_commit();
 #endif
@@ -65,7 +81,7 @@ class Fetch {
             __pipeline_wait_prior(1);
         else
             __pipeline_wait_prior(0);
-        __syncthreads();
+        Team::wait();
 #endif
     }
 

@@ -8,7 +8,8 @@
 namespace convoy::conv1d::gpu {
 
 template <class T, class In, class Tap>
-__global__ void __launch_bounds__(256)
+// Many blocks at once: the common way needs few registers, and the rare one may spill.
+__global__ void __launch_bounds__(256, 8)
     flat_kernel(const Job job, const PlainBlocks plain, const Tap tap, const int segment) {
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     auto* const out = reinterpret_cast<T*>(job.out);

@@ -32,34 +32,41 @@ __device__ __forceinline__ void store_outputs(T* to, const T* sums, int lane, bo
 #pragma unroll 1
         for (int e = lane; e < Count; e += 32)
             if (e >= first && e < end) to[e] = sums[e];
-    } else if (aligned) {
+        return;
+    }
+    // One address a thread, and the rest as constants beside it.
+    if (aligned) {
+        to += lane * V;
+        sums += lane * V;
 #pragma unroll
         for (int e = 0; e < Count; e += 32 * V) {
             T v[V];
-            load_vector(v, sums + e + lane * V);
-            store_vector(to + e + lane * V, v);
+            load_vector(v, sums + e);
+            store_vector(to + e, v);
         }
     } else {
+        to += lane;
+        sums += lane;
 #pragma unroll
         for (int e = 0; e < Count; e += 32)
-            to[e + lane] = sums[e + lane];
+            to[e] = sums[e];
     }
 }
 
-template <class T>
+template <class T, class Team>
 __global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
     stream_kernel(const Job job, const StreamCut cut, const T* __restrict__ taps) {
     using Core = StreamCore<T>;
-    constexpr int V = Vector<T>::size, R = Core::per_thread, threads = StreamShape::threads;
-    T* const g = shared<T>() + V;
-    T* const stages = g + cut.taps;
-    const int thread = static_cast<int>(threadIdx.x),
-              before = thread / 32 * 32 * R;  // outputs of the warps before
-    T* const sums = stages + 2 * cut.samples + before;
+    constexpr int V = Vector<T>::size, R = Core::per_thread, teams = StreamShape::threads / Team::size;
+    auto* const barriers = shared<std::uint64_t>();
+    T* const g = reinterpret_cast<T*>(barriers + 2 * teams);
+    T* const stages = g + cut.taps + Team::number() * 2 * cut.samples;
+    const int thread = Team::thread(), before = thread / 32 * 32 * R;  // outputs of the team's warps before
+    T* const sums = g + cut.taps + teams * 2 * cut.samples + static_cast<int>(threadIdx.x) / 32 * 32 * R;
     const auto* const in = reinterpret_cast<const T*>(job.in);
     auto* const out = reinterpret_cast<T*>(job.out);
-    Fetch fetch(shared<std::uint64_t>());
-    for (int j = thread; j < cut.taps; j += threads)
+    Fetch<Team> fetch(barriers + 2 * Team::number());
+    for (int j = threadIdx.x; j < cut.taps; j += StreamShape::threads)
         g[j] = taps[j];
 
     const auto row_of = [&](Index outer) {
@@ -78,22 +85,24 @@ __global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
             row.in - outer * job.in_pitch + static_cast<Index>(tile) * cut.outputs + job.in_span.first;
         const Run there = plain_part(job, frame, cut.samples);
         const auto put = [&](int i, T value) { to[i] = value; };
-        if (there.begin < there.end) load_run(lane, frame, there.begin + thread, there.end, threads, put);
+        if (there.begin < there.end) load_run(lane, frame, there.begin + thread, there.end, Team::size, put);
 #pragma unroll 1
-        for (int i = thread; i < cut.samples; i += threads)
+        for (int i = thread; i < cut.samples; i += Team::size)
             if (i < there.begin || i >= there.end) to[i] = lane.extended(job, frame + i);
     };
 
     // Row and tile that are summed up now, and those that come after.
-    Index outer = blockIdx.x / cut.tiles, next_outer = outer;
-    int tile = static_cast<int>(blockIdx.x % cut.tiles);
+    const Index start = static_cast<Index>(blockIdx.x) * teams + Team::number();
+    const int step = static_cast<int>(gridDim.x) * teams;
+    Index outer = start / cut.tiles, next_outer = outer;
+    int tile = static_cast<int>(start % cut.tiles);
     __syncthreads();
     if (outer >= job.outer) return;
     StreamRow row = row_of(outer), next_row = row;
     begin(row, outer, tile, 0);
-    __syncthreads();
+    Team::wait();
     for (int stage = 0; outer < job.outer; stage ^= 1) {
-        int next = tile + static_cast<int>(gridDim.x);
+        int next = tile + step;
         if (next >= cut.tiles) {
             next_outer = outer + next / cut.tiles;
             next %= cut.tiles;
@@ -116,49 +125,66 @@ __global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
         outer = next_outer;
         row = next_row;
         tile = next;
-        __syncthreads();
+        Team::wait();
     }
 }
 
-/// Launches it; which runs it can do, `fits` tells.
+/// Launches it; which runs it can do, `fits` tells. Tiles are a warp's own where there is room for their
+/// histories: warps that wait for nobody keep the arithmetic busy. Else the block shares larger ones.
 template <class T>
 class StreamKernel {
   public:
     static constexpr Index most_taps = 1024;
-    static constexpr int outputs = StreamShape::threads * StreamCore<T>::per_thread;
 
     StreamKernel(const Problem& p, const device::Device& device, int segment) {
-        constexpr int V = Vector<T>::size;
         const Index m = static_cast<Index>(p.taps.size());
         if (p.decimate != 1 || m > most_taps || p.in != p.arithmetic || !p.scaling.trivial()) return;
         std::vector<double> g = backwards(p.taps);
         g.resize(static_cast<std::size_t>(round_up(m, V) + 2 * V), 0.0);
         taps_ = upload_values(device, p.arithmetic, g);
-        cut_ = {outputs, static_cast<int>(round_up(outputs + m - 1, V) + V), static_cast<int>(g.size()), 0,
-                segment};
-        bytes_ = 16 + sizeof(T) * static_cast<std::size_t>(cut_.taps + 2 * cut_.samples + outputs);
-        const auto* kernel = reinterpret_cast<const void*>(&stream_kernel<T>);
-        if (use_shared_memory(kernel, device) < bytes_) return;
-        int blocks = 0;
-        device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stream_kernel<T>,
-                                                                    StreamShape::threads, bytes_),
-                      "counting blocks");
-        blocks_ = static_cast<Index>(blocks) * device.attributes.multiprocessors;
+        cut_.taps = static_cast<int>(g.size());
+        cut_.segment = segment;
+        if (!plan(stream_kernel<T, Team<32>>, 32, device))
+            plan(stream_kernel<T, Team<threads>>, threads, device);
     }
     bool fits(const Job& job) const {
-        return blocks_ > 0 && job.inner == 1 && job.out_span.count >= outputs / 2 &&
+        return blocks_ > 0 && job.inner == 1 && job.out_span.count >= cut_.outputs / 2 &&
                reinterpret_cast<std::uintptr_t>(job.in) % sizeof(T) == 0;
     }
     void launch(const Job& job, cudaStream_t stream) const {
         StreamCut cut = cut_;
-        cut.tiles = static_cast<int>(ceil_div(job.out_span.count + Vector<T>::size - 1, outputs));
-        const Index blocks = std::min(blocks_, cut.tiles * job.outer);
-        stream_kernel<T><<<static_cast<unsigned>(blocks), StreamShape::threads, bytes_, stream>>>(
+        cut.tiles = static_cast<int>(ceil_div(job.out_span.count + V - 1, cut.outputs));
+        const Index blocks = std::min(blocks_, ceil_div(cut.tiles * job.outer, threads / team_));
+        kernel_<<<static_cast<unsigned>(blocks), threads, bytes_, stream>>>(
             job, cut, reinterpret_cast<const T*>(taps_.data()));
         device::check_launch("register");
     }
 
   private:
+    static constexpr int V = Vector<T>::size, threads = StreamShape::threads;
+    using Kernel = void (*)(Job, StreamCut, const T*);
+
+    // Sizes for teams of so many threads; false where a multiprocessor does not hold the blocks that it
+    // should.
+    bool plan(Kernel kernel, int team, const device::Device& device) {
+        const Index taps = cut_.taps - 2 * V;  // rounded up to vectors
+        cut_.outputs = team * StreamCore<T>::per_thread;
+        cut_.samples = static_cast<int>(round_up(cut_.outputs + taps, V) + V);
+        const int teams = threads / team;
+        bytes_ = static_cast<std::size_t>(teams) * 16 +
+                 sizeof(T) * static_cast<std::size_t>(cut_.taps + teams * (2 * cut_.samples + cut_.outputs));
+        if (use_shared_memory(reinterpret_cast<const void*>(kernel), device) < bytes_) return false;
+        int blocks = 0;
+        device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes_),
+                      "counting blocks");
+        blocks_ = static_cast<Index>(blocks) * device.attributes.multiprocessors;
+        kernel_ = kernel;
+        team_ = team;
+        return blocks >= StreamShape::blocks;
+    }
+
+    Kernel kernel_ = nullptr;
+    int team_ = 1;
     StreamCut cut_{};
     device::Buffer taps_;
     std::size_t bytes_ = 0;

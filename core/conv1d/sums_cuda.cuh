@@ -157,16 +157,16 @@ struct Neighbouring {
   private:
     static __device__ __forceinline__ void add_piece(T (&totals)[Outputs], const T* x, const T* taps,
                                                      int count, int segment) {
-        T w[window], tap[V], next[V];
+        T w[window], tap[2][V];  // the taps of this step and of the next
 #pragma unroll
         for (int i = 0; i < Outputs; i += V)
             load_vector(&w[i], x + i);
-        load_vector(next, taps);
+        load_vector(tap[0], taps);
         for (int left = count; left > 0;) {
             T sums[Outputs] = {};
             const int stop = left - segment;
             do {
-                turn<0>(sums, w, tap, next, x, taps, left);
+                turn<0>(sums, w, tap, x, taps, left);
                 x += body;
                 taps += body;
                 left -= body;
@@ -180,23 +180,20 @@ struct Neighbouring {
     // must be a constant. Products come in pairs of taps, each pair a block of its own: this keeps the
     // compiler from mixing more taps, which would cost the register file a third read an instruction.
     template <int s>
-    static __device__ __forceinline__ void turn(T (&sums)[Outputs], T (&w)[window], T (&tap)[V], T (&next)[V],
+    static __device__ __forceinline__ void turn(T (&sums)[Outputs], T (&w)[window], T (&tap)[2][V],
                                                 const T* x, const T* taps, int left) {
         if constexpr (s < body) {
             if constexpr (s % V == 0) {
                 load_vector(&w[(s + Outputs) % window], x + s + Outputs);
-#pragma unroll
-                for (int v = 0; v < V; ++v)
-                    tap[v] = next[v];
-                load_vector(next, taps + s + V);
+                load_vector(tap[(s / V + 1) % 2], taps + s + V);
             }
             if (left - s < 2) {
-                if (left - s == 1) products<s>(sums, w, tap[s % V]);
+                if (left - s == 1) products<s>(sums, w, tap[s / V % 2][s % V]);
                 return;
             }
-            products<s>(sums, w, tap[s % V]);
-            products<s + 1>(sums, w, tap[s % V + 1]);
-            turn<s + 2>(sums, w, tap, next, x, taps, left);
+            products<s>(sums, w, tap[s / V % 2][s % V]);
+            products<s + 1>(sums, w, tap[s / V % 2][s % V + 1]);
+            turn<s + 2>(sums, w, tap, x, taps, left);
         }
     }
     template <int shift>
