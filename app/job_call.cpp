@@ -6,6 +6,7 @@
 #include "app/output.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
+#include "pipelines/html.hpp"
 #include "pipelines/requests.hpp"
 
 namespace convoy::app {
@@ -62,11 +63,16 @@ int run_single(pipelines::JobRequest request, const Params& params) {
     if (report.ending == pipelines::Ending::extended)
         log_note(params, report.output + ": extended, since its input was appended to");
     write_report(params, to_json(report));
+    if (params.given("html")) {
+        const pipelines::Outcome outcome{report.input.path, report.output, report, {}, Fault::failed, false};
+        write_text(params.text("html"), pipelines::html_report({outcome}, report.command));
+    }
     return 0;
 }
 
 int run_several(std::vector<pipelines::JobRequest> requests, const Params& params) {
     pipelines::BatchOptions options;
+    const std::string command = requests.empty() ? "" : requests.front().command;
     const Index jobs = params.integer("jobs");
     if (jobs < 1 || jobs > 1024) throw usage_error("--jobs must be from 1 to 1024");
     options.jobs = static_cast<int>(jobs);
@@ -83,6 +89,7 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     });
     if (skipped > 0) log_note(params, to_text(static_cast<Index>(skipped)) + " outputs were finished already");
     write_report(params, to_json(outcomes));
+    if (params.given("html")) write_text(params.text("html"), pipelines::html_report(outcomes, command));
     if (params.flag("explain"))
         for (const pipelines::Outcome& o : outcomes)
             for (std::size_t i = 0; o.report && i < o.report->steps.size(); ++i)

@@ -167,7 +167,8 @@ std::uint32_t colour_of(float value, Range range) {
     return heat_colours()[static_cast<std::size_t>(std::lround(255 * share))];
 }
 
-void paint(const Canvas& c, Box b, const Grid& grid, Range range) {
+// The grid's pixels; the caller's to destroy.
+cairo_surface_t* image_of(const Grid& grid, Range range) {
     const int w = static_cast<int>(grid.columns), h = static_cast<int>(grid.rows);
     cairo_surface_t* image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     cairo_surface_flush(image);
@@ -180,6 +181,12 @@ void paint(const Canvas& c, Box b, const Grid& grid, Range range) {
                         sizeof colour);
         }
     cairo_surface_mark_dirty(image);
+    return image;
+}
+
+void paint(const Canvas& c, Box b, const Grid& grid, Range range) {
+    const int w = static_cast<int>(grid.columns), h = static_cast<int>(grid.rows);
+    cairo_surface_t* image = image_of(grid, range);
     cairo_save(c.get());
     cairo_translate(c.get(), b.x, b.y);
     cairo_scale(c.get(), b.w / w, b.h / h);
@@ -211,6 +218,18 @@ void colour_bar(const Canvas& c, Box b, Range range, const std::string& label) {
 PanelSize panel_size(Index panels) {
     return {static_cast<Index>(width - left - right),
             static_cast<Index>(panels > 1 ? of_several : one_panel)};
+}
+
+std::string png_bytes(const Grid& grid) {
+    std::string bytes;
+    cairo_surface_t* image = image_of(grid, value_range({grid}));
+    const auto append = [](void* to, const unsigned char* data, unsigned int length) {
+        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
+        return CAIRO_STATUS_SUCCESS;
+    };
+    cairo_surface_write_to_png_stream(image, append, &bytes);
+    cairo_surface_destroy(image);
+    return bytes;
 }
 
 void draw(const SpectrogramPicture& picture, const std::string& path) {

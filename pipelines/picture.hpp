@@ -35,6 +35,9 @@ PanelSize panel_size(Index panels);
 /// Writes the picture. Throws Error if the file cannot be written.
 void draw(const SpectrogramPicture& picture, const std::string& path);
 
+/// A grid alone, without axes, as the bytes of a PNG file.
+std::string png_bytes(const Grid& grid);
+
 /// Lines over one axis.
 struct LinePicture {
     struct Line {

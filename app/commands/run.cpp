@@ -26,6 +26,7 @@ constexpr Param own_params[] = {
     {.name = "set", .value = "KEY=VALUE", .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
      .repeated = true},
     {.name = "plan", .kind = Kind::flag, .help = "print what would be done, and touch nothing"},
+    {.name = "html", .value = "FILE", .help = "write what was done as one self-contained page"},
     {.name = "replay", .value = "REPORT", .help = "repeat the run that a report tells of, and compare the hashes of the results"},
     {.name = "merge-reports", .kind = Kind::flag, .help = "the files named are reports: make them one (--report, or printed)"},
     {.name = "schema", .kind = Kind::flag, .help = "print the JSON schema of pipeline files"},
@@ -75,7 +76,7 @@ std::vector<JobRequest> requests_of(const Script& script, const Call& call) {
     JobRequest common{"", script.output,
                       part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
                                                                  pipelines::execution_params()})),
-                      script.steps, call.words, call.params.given("report"), {}};
+                      script.steps, call.words, call.params.given("report") || call.params.given("html"), {}};
     common.skip_finished = true;
     try {
         return pipelines::requests_for(script.inputs, script.options, common);

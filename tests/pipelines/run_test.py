@@ -365,6 +365,19 @@ def test_replay_and_merged_reports():
     refused(1, "no report of a run", "run", "--replay", "none.json")
 
 
+def test_the_page_tells_what_was_done():
+    wav("<a>.wav", noise(20000))
+    Path("bad.wav").write_bytes(b"nothing")
+    script("p.yaml", "inputs: '*.wav'\noutput: out/{stem}.h5\nsteps:\n  - filter: {lowpass: 900}\n  - spectrogram: {nfft: 128}\n")
+    status, _, _ = convoy("run", "p.yaml", "--html", "r.html")
+    assert status == 3
+    page = Path("r.html").read_text()
+    assert "&lt;a&gt;.wav" in page and "<a>" not in page and "bad.wav" in page and "class=\"bad\"" in page
+    assert page.count("data:image/png;base64,iVBORw0KGgo") == 2 and page.count("<svg") == 1
+    assert "http" not in page, "nothing is loaded from elsewhere"
+    assert page.count("<table>") == page.count("</table>") and page.rstrip().endswith("</html>")
+
+
 HEAD = "inputs: x.wav\noutput: y.h5\n"
 BROKEN = [  # text, and what is said
     ("steps:\n  - fitler: {lowpass: 100}\n", ["p.yaml:4", "did you mean 'filter'"]),
