@@ -678,6 +678,12 @@ double Job::estimate() {
 
 Ending Job::check_output() {
     State& s = *state_;
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(s.spec.path, ignored) || std::filesystem::exists(s.spec.path + ".part", ignored);
+    if (!there) {
+        if (s.spec.path != "null") io::check_output(s.spec);
+        return Ending::done;
+    }
     s.look_around();
     io::OutputSpec checked = s.spec;
     checked.overwrite = checked.overwrite || !io::provenance_of(checked.path).empty();  // that was looked at

@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/plan.hpp"
+#include "pipelines/regions.hpp"
 #include "pipelines/replay.hpp"
 #include "pipelines/requests.hpp"
 #include "pipelines/script.hpp"
@@ -26,6 +27,7 @@ constexpr Param own_params[] = {
     {.name = "set", .value = "KEY=VALUE", .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
      .repeated = true},
     {.name = "plan", .kind = Kind::flag, .help = "print what would be done, and touch nothing"},
+    {.name = "regions", .value = "FILE", .help = "one clip a row of a Raven selection table or of Audacity's labels"},
     {.name = "html", .value = "FILE", .help = "write what was done as one self-contained page"},
     {.name = "replay", .value = "REPORT", .help = "repeat the run that a report tells of, and compare the hashes of the results"},
     {.name = "merge-reports", .kind = Kind::flag, .help = "the files named are reports: make them one (--report, or printed)"},
@@ -145,6 +147,10 @@ int run(const Call& call) {
     if (threads < 1 || threads > 4096) throw usage_error("threads must be from 1 to 4096");
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     std::vector<JobRequest> requests = requests_of(script, call);
+    if (call.params.given("regions")) {
+        const std::string table = call.params.text("regions");
+        requests = pipelines::clips(requests, pipelines::read_regions(table), table);
+    }
     if (call.params.flag("plan")) return show_plan(requests, call.params);
     check(requests);
     Params params = call.params;

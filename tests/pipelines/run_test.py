@@ -378,6 +378,29 @@ def test_the_page_tells_what_was_done():
     assert page.count("<table>") == page.count("</table>") and page.rstrip().endswith("</html>")
 
 
+def test_clips_from_tables():
+    x = noise(16000)
+    wav("a.wav", x)
+    wav("b.wav", x[::-1].copy())
+    script("p.yaml", "inputs: a.wav\noutput: clips/{stem}.h5\nsteps:\n  - filter: {lowpass: 900, numtaps: 101}\n")
+    ok("run", "p.yaml", "-o", "whole.h5")
+    Path("labels.txt").write_text("0.25\t0.5\tsong\n\\\t100\t900\n1\t1\tmoment\n1.5\t1.75\tcall\n")
+    ok("run", "p.yaml", "--regions", "labels.txt")
+    whole = result("whole.h5")
+    assert np.array_equal(result("clips/a_0001.h5"), whole[2000:4000])
+    assert np.array_equal(result("clips/a_0002.h5"), whole[12000:14000]) and len(os.listdir("clips")) == 2
+    head = "Selection\tView\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\n"
+    Path("raven.txt").write_text(head + "1\tWaveform 1\t0.5\t1\ta.wav\t0.5\n1\tSpectrogram 1\t0.5\t1\ta.wav\t0.5\n"
+                                 "2\tWaveform 1\t2.25\t2.5\tb.wav\t0.25\n")
+    ok("run", "p.yaml", "a.wav", "b.wav", "-o", "raven", "--regions", "raven.txt")
+    assert sorted(os.listdir("raven")) == ["a_0001.h5", "b_0001.h5"]
+    assert np.array_equal(result("raven/a_0001.h5"), whole[4000:8000]) and result("raven/b_0001.h5").shape == (2000, 2)
+    refused(2, ["raven.txt:3", "b.wav"], "run", "p.yaml", "--regions", "raven.txt")
+    refused(2, "does not tell which", "run", "p.yaml", "a.wav", "b.wav", "-o", "z", "--regions", "labels.txt")
+    Path("bad.txt").write_text("0.1\tnever\n")
+    refused(1, "bad.txt:1", "run", "p.yaml", "--regions", "bad.txt")
+
+
 HEAD = "inputs: x.wav\noutput: y.h5\n"
 BROKEN = [  # text, and what is said
     ("steps:\n  - fitler: {lowpass: 100}\n", ["p.yaml:4", "did you mean 'filter'"]),
