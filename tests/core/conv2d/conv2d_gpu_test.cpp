@@ -1,0 +1,135 @@
+// Every 2-D strategy of a GPU against the sums written out. Windows are device memory.
+#include "core/memory/memory.hpp"
+#include "tests/catch.hpp"
+#include "tests/core/conv2d/judge.hpp"
+
+using namespace convoy;
+using namespace convoy::conv2d;
+using namespace convoy::conv2d::judge;
+
+namespace {
+
+const device::Device* the_gpu() {
+    return device::gpus().empty() ? nullptr : &device::gpus()[0];
+}
+
+#define NEEDS_GPU() \
+    if (the_gpu() == nullptr) CONVOY_SKIP("no GPU: " + device::gpu_remark())
+
+// A stage whose windows are copied to the GPU and back, so that it can be run as those of the CPU are.
+class OnGpu : public Stage {
+  public:
+    explicit OnGpu(std::unique_ptr<Stage> stage) : stage_(std::move(stage)) {}
+    Shape shape() const override { return stage_->shape(); }
+    SampleType type() const override { return stage_->type(); }
+    Span needed(Span out) const override { return stage_->needed(out); }
+    Index needed_at_most(Index count) const override { return stage_->needed_at_most(count); }
+    void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
+        memory::RingShape shape;
+        shape.slots = 1;
+        shape.in_bytes = static_cast<std::size_t>(in.size_bytes());
+        shape.out_bytes = static_cast<std::size_t>(out.size_bytes());
+        const auto ring = memory::catalog().at("pinned").make(*the_gpu(), shape);
+        std::memcpy(ring->slot(0).in, in.data, shape.in_bytes);
+        ring->submit(0, shape.in_bytes, shape.out_bytes,
+                     [&](const std::byte* from, std::byte* to, device::Stream& stream) {
+                         Window there = in, result = out;
+                         there.data = const_cast<std::byte*>(from);
+                         result.data = to;
+                         stage_->run(there, result, lanes, stream);
+                     });
+        ring->wait(0);
+        // Only what belongs to the window: what lies between its rows is not the stage's.
+        for (Index o = 0; o < out.outer; ++o)
+            std::memcpy(out.data + o * out.row_bytes(), ring->slot(0).out + o * out.row_bytes(),
+                        static_cast<std::size_t>(out.span.count * out.inner * bytes_of(out.type)));
+    }
+
+  private:
+    std::unique_ptr<Stage> stage_;
+};
+
+void check_strategies(const Job& job) {
+    check(job.problem);
+    const Expected expected = expect(job);
+    for (const Strategy* s : catalog()) {
+        if (s->backend != device::Backend::cuda || !s->unsupported(job.problem, *the_gpu()).empty()) continue;
+        INFO(s->name << ": " << describe(job.problem));
+        OnGpu stage(plan(job.problem, *s, *the_gpu()));
+        const auto whole = run_all(stage, job);
+        CHECK(worst(expected, whole, bound(job.problem)) == "");
+        for (const Index chunk : {7, 40}) {
+            if (chunk >= stage.shape().frames || stage.shape().frames > 300) continue;
+            const auto cut = run_all(stage, job, chunk);
+            CHECK(std::memcmp(cut.data(), whole.data(), whole.size() * sizeof(double)) == 0);
+        }
+    }
+}
+
+Problem layers(Index images, Index channels, Pair extent, Index filters, Pair taps, Fit fit = Fit::same) {
+    Problem p;
+    p.images = images;
+    p.channels = channels;
+    p.extent = extent;
+    p.filters = filters;
+    p.taps = taps;
+    p.fit = fit;
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("on a GPU: planes, whatever the extents") {
+    NEEDS_GPU();
+    for (const Pair extent : {Pair{1, 1}, Pair{9, 40}, Pair{70, 33}, Pair{3, 300}})
+        for (const Pair taps : {Pair{1, 1}, Pair{3, 3}, Pair{4, 6}, Pair{15, 15}, Pair{1, 31}})
+            for (const Fit fit : {Fit::same, Fit::full})
+                check_strategies(make_job(layers(2, 1, extent, 1, taps, fit)));
+}
+
+TEST_CASE("on a GPU: strides, dilations, paddings, groups") {
+    NEEDS_GPU();
+    for (const Pair stride : {Pair{1, 1}, Pair{2, 1}, Pair{3, 4}, Pair{10, 10}})
+        for (const Pair dilation : {Pair{1, 1}, Pair{2, 3}})
+            for (const Index filters : {2, 6, 18}) {
+                Problem p = layers(1, 4, {23, 61}, filters, {4, 3}, Fit::given);
+                p.pad = {2, 5};
+                p.stride = stride;
+                p.dilation = dilation;
+                p.groups = filters == 18 ? 2 : 1;
+                p.bias = numbers(filters, 4);
+                p.relu = filters == 6;
+                check_strategies(make_job(p));
+            }
+    check_strategies(make_job(layers(1, 70, {5, 26}, 20, {3, 3})));
+    check_strategies(make_job(layers(3, 16, {12, 8}, 64, {3, 3})));
+}
+
+TEST_CASE("on a GPU: stored types, float64, complex values") {
+    NEEDS_GPU();
+    for (const SampleType in : {SampleType::int16, SampleType::int32, SampleType::float64})
+        for (const Precision precision : {Precision::float32, Precision::float64}) {
+            Problem p = layers(1, 2, {9, 45}, 3, {3, 4});
+            p.in = in;
+            p.precision = precision;
+            p.scaling.gain = numbers(18, 5);
+            p.scaling.offset = numbers(18, 6);
+            check_strategies(make_job(p));
+        }
+    Problem p = layers(2, 2, {10, 37}, 9, {3, 3});
+    p.complex = true;
+    check_strategies(make_job(p));
+}
+
+TEST_CASE("on a GPU: NaN stays where it is used, and sums keep the bound for samples that do not cancel") {
+    NEEDS_GPU();
+    for (const Index filters : {1, 9}) {
+        Job job = make_job(layers(1, 2, {14, 90}, filters, {3, 5}));
+        for (const Index row : {0, 7, 13, 20})
+            for (const Index column : {0, 44, 89})
+                job.set(row, column, 0, std::numeric_limits<double>::quiet_NaN());
+        check_strategies(job);
+    }
+    for (const Index filters : {1, 8})
+        check_strategies(make_job(layers(1, 3, {40, 60}, filters, {25, 25}), 1, 10));
+}
