@@ -133,3 +133,14 @@ TEST_CASE("on a GPU: NaN stays where it is used, and sums keep the bound for sam
     for (const Index filters : {1, 8})
         check_strategies(make_job(layers(1, 3, {40, 60}, filters, {25, 25}), 1, 10));
 }
+
+TEST_CASE("on a GPU: tf32 and bf16 are as exact as their factors") {
+    NEEDS_GPU();
+    for (const Precision precision : {Precision::tf32, Precision::bf16}) {
+        Problem p = layers(2, 20, {13, 45}, 70, {3, 3});
+        p.precision = precision;
+        const Job job = make_job(p);
+        OnGpu stage(plan(p = job.problem, catalog().at("implicit_gemm"), *the_gpu()));
+        CHECK(worst(expect(job), run_all(stage, job), precision == Precision::tf32 ? 0x1p-10 : 0x1p-7) == "");
+    }
+}
