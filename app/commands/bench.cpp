@@ -3,6 +3,7 @@
 #include "app/output.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/bench/ceilings.hpp"
+#include "pipelines/bench/conv2d.hpp"
 #include "pipelines/bench/fir.hpp"
 #include "pipelines/bench/stft.hpp"
 #include "pipelines/bench/stream.hpp"
@@ -22,7 +23,7 @@ constexpr Param common_list[] = {
     {.name = "save", .kind = Kind::flag, .help = "ceilings: measure the memory modes too, and let auto take the fastest"},
 };
 constexpr Param fir_list[] = {
-    {.name = "strategy", .value = "LIST", .help = "fir: strategies, by commas; default all but the reference"},
+    {.name = "strategy", .value = "LIST", .help = "fir, conv2d: strategies, by commas; default all but the reference, or (conv2d) auto's"},
     {.name = "taps", .kind = Kind::integers, .value = "LIST", .help = "fir: lengths of filters",
      .fallback = "25,63,127,255,1023"},
     {.name = "samples", .kind = Kind::integers, .value = "LIST", .help = "fir, stft: samples a channel", .fallback = "1048576"},
@@ -37,6 +38,11 @@ constexpr Param stft_list[] = {
     {.name = "nfft", .kind = Kind::integers, .value = "LIST", .help = "stft: lengths of the transform; hops are a quarter",
      .fallback = "512,1024,2048"},
 };
+constexpr Param conv2d_list[] = {
+    {.name = "shape", .value = "N,C,H,W,K,R,S,stride,padding,dilation", .help = "conv2d: a shape, or several by ;"},
+    {.name = "precision", .kind = Kind::choice, .value = "TYPE", .help = "conv2d: of products and sums", .fallback = "float32",
+     .choices = "float32,float64,tf32,bf16"},
+};
 constexpr Param stream_list[] = {
     {.name = "modes", .value = "LIST", .help = "stream: memory modes, by commas; default all"},
     {.name = "chunk", .value = "LIST", .help = "stream: bytes a chunk, by commas", .fallback = "4MiB,16MiB,64MiB"},
@@ -47,6 +53,7 @@ std::vector<Group> groups() {
     return {{"Bench", common_list},
             {"Filters (bench fir)", fir_list},
             {"Spectrograms (bench stft)", stft_list},
+            {"Convolutions (bench conv2d)", conv2d_list},
             {"Memory modes (bench stream)", stream_list},
             {"Output", app::listing_params()}};
 }
@@ -151,6 +158,39 @@ app::Table stft(const Params& p) {
     return table;
 }
 
+conv2d::Precision precision_of(const std::string& name) {
+    for (const auto p : {conv2d::Precision::float64, conv2d::Precision::tf32, conv2d::Precision::bf16})
+        if (name == conv2d::name_of(p)) return p;
+    return conv2d::Precision::float32;
+}
+
+app::Table conv2d_shapes(const Params& p) {
+    bench::Conv2dBenchOptions o;
+    o.device = device::select(p.text("device"));
+    o.repeat = repeats(p);
+    o.strategies = words_of(p, "strategy");
+    o.precision = precision_of(p.text("precision"));
+    if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
+    if (p.given("shape")) o.shapes.clear();
+    for (const std::string& text : p.given("shape") ? split(p.text("shape"), ';') : std::vector<std::string>{})
+        o.shapes.push_back(bench::parse_conv2d_shape(text));
+    for (const std::string& name : o.strategies) {
+        const auto here = [&](const conv2d::Strategy& s) { return s.name == name && s.backend == o.device.backend; };
+        if (conv2d::catalog().find_if(here) == nullptr)
+            throw usage_error("no 2-D strategy on " + o.device.id() + " is called '" + name + "'");
+    }
+    const bench::Conv2dBench result = bench::bench_conv2d(o);
+    app::Table table{"convoy.bench.conv2d/1",
+                     {"shape", "strategy", "precision", "gflop", "median_s", "gflops", "bytes_floor_s", "fma_floor_s",
+                      "floor_share", "fma_ceiling_gflops", "copy_ceiling_gbytes_per_s", "note"},
+                     {}};
+    for (const bench::Conv2dRow& r : result.rows)
+        table.rows.push_back({bench::to_text(r.shape), r.strategy, conv2d::name_of(o.precision), r.gflop, r.seconds, r.gflops,
+                              r.bytes_floor_s, r.fma_floor_s, r.floor_share, result.fma_gflops, result.copy_gbytes_per_s,
+                              r.reason.empty() ? Json() : Json(r.reason)});
+    return table;
+}
+
 app::Table stream(const Params& p) {
     bench::StreamBenchOptions o;
     o.device = device::select(p.text("device"));
@@ -184,7 +224,7 @@ struct Bench {
     std::string_view name;
     app::Table (*run)(const Params&);
 };
-constexpr Bench benches[] = {{"ceilings", ceilings}, {"fir", fir}, {"stft", stft}, {"stream", stream}};
+constexpr Bench benches[] = {{"ceilings", ceilings}, {"fir", fir}, {"conv2d", conv2d_shapes}, {"stft", stft}, {"stream", stream}};
 
 int run(const Call& call) {
     const std::string wanted = call.inputs.size() == 1 ? call.inputs.front() : "";

@@ -74,6 +74,6 @@ extern constinit const Strategy naive_cuda{
     [](const Problem& p, const device::Device& d) -> std::unique_ptr<Stage> {
         return std::make_unique<gpu::NaiveStage>(p, d);
     },
-    [](const Problem& p, const device::Device& d) { return std::optional(gpu::time_of(p, d, 8)); }};
+    [](const Problem& p, const device::Device& d) { return std::optional(gpu::time_of(p, d, 60)); }};
 
 }  // namespace convoy::conv2d

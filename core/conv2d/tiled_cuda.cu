@@ -123,6 +123,6 @@ extern constinit const Strategy tiled_cuda{
     [](const Problem& p, const device::Device& d) -> std::unique_ptr<Stage> {
         return std::make_unique<gpu::TiledStage>(p, d);
     },
-    [](const Problem& p, const device::Device& d) { return std::optional(gpu::time_of(p, d, 6)); }};
+    [](const Problem& p, const device::Device& d) { return std::optional(gpu::time_of(p, d, 30)); }};
 
 }  // namespace convoy::conv2d

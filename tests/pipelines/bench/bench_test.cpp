@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "pipelines/bench/ceilings.hpp"
+#include "pipelines/bench/conv2d.hpp"
 #include "pipelines/bench/stream.hpp"
 #include "tests/catch.hpp"
 
@@ -123,6 +124,28 @@ TEST_CASE("the stream bench sees wrong bytes, and ends where the work fails") {
         return [](const std::byte*, std::byte*, device::Stream&) { throw failed("", "the work failed"); };
     };
     CHECK_THROWS_WITH(bench::bench_stream(o), containing("the work failed"));
+}
+
+TEST_CASE("shapes of convolutions are read as they are written") {
+    for (const bench::Conv2dShape& shape : bench::usual_conv2d_shapes())
+        CHECK(bench::to_text(bench::parse_conv2d_shape(bench::to_text(shape))) == bench::to_text(shape));
+    CHECK(bench::to_text(bench::parse_conv2d_shape("1,2,3,4,5,3,3")) == "1,2,3,4,5,3,3,1,0,1");
+    CHECK_THROWS_WITH(bench::parse_conv2d_shape("1,2,3"), containing("no shape of a convolution"));
+    CHECK_THROWS_WITH(bench::parse_conv2d_shape("1,2,3,4,5,3,x"), containing("no shape of a convolution"));
+}
+
+TEST_CASE("the convolution bench measures auto's strategy, or those named") {
+    bench::Conv2dBenchOptions o;
+    o.device = device::cpu();
+    o.repeat = 1;
+    o.shapes = {{1, 2, 20, 200, 4, 3, 3, 1, 1, 1}};
+    const bench::Conv2dBench by_auto = bench::bench_conv2d(o);
+    REQUIRE(by_auto.rows.size() == 1);
+    CHECK(by_auto.rows[0].strategy == "direct");
+    CHECK(by_auto.rows[0].seconds > 0);
+    CHECK(by_auto.rows[0].gflop == Approx(2e-9 * 18 * 4 * 20 * 200));
+    o.strategies = {"reference", "gemm"};
+    CHECK(bench::bench_conv2d(o).rows.size() == 2);
 }
 
 TEST_CASE("the stream bench measures every mode of a GPU", "[gpu]") {
