@@ -58,6 +58,11 @@ std::string Recording::label() const {
     return dataset.empty() ? path : path + ":" + dataset;
 }
 
+std::string identity_in(const std::string& path) {
+    const Format* format = catalog().find_if([&](const Format& f) { return f.recognizes(path); });
+    return format ? format->identity(path) : std::string{};
+}
+
 std::unique_ptr<Reader> open(const std::string& input, OpenOptions options) {
     const Place place = place_of(input);
     if (!place.dataset.empty()) {

@@ -128,6 +128,7 @@ struct OutputSpec {
     std::optional<Index> resume;        // samples that path + ".part" holds already: it is taken up; none: made anew
 
     std::vector<std::pair<std::string, std::string>> provenance;  // attributes of /convoy
+    std::string identity;               // of the job, for later runs: /convoy@identity, or a chunk of WAV; empty: none
     std::vector<double> taps;           // /convoy/taps; none where empty
 };
 
@@ -163,6 +164,8 @@ struct Format {
     std::unique_ptr<Reader> (*open)(const std::string& path, const OpenOptions&);
     /// nullptr where the format is not written.
     std::unique_ptr<Writer> (*create)(const OutputSpec&);
+    /// OutputSpec::identity of an output; empty where there is none.
+    std::string (*identity)(const std::string& path);
 };
 
 const Catalog<Format>& catalog();
@@ -174,8 +177,8 @@ std::unique_ptr<Reader> open(const std::string& input, OpenOptions options);
 /// the input, exists without `overwrite`, its folder is missing, or the space does not suffice.
 std::unique_ptr<Writer> create(const OutputSpec& spec);
 
-/// What /convoy of an output says, and what stands in no output of convoy's: empty.
-std::vector<std::pair<std::string, std::string>> provenance_of(const std::string& path);
+/// OutputSpec::identity of an output, whatever its format; empty where there is none.
+std::string identity_in(const std::string& path);
 
 /// Throws what create() would say of the name alone: it is the input, exists without `overwrite`, has no known ending.
 void check_output(const OutputSpec& spec);

@@ -54,6 +54,12 @@ class WarningLog {
     WarningListener listener_;
 };
 
+// Whether a file is there that tells which of convoy's jobs made it.
+bool is_ours(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) && !io::identity_in(path).empty();
+}
+
 bool is_audio_name(const std::string& path) {
     const std::string ending = std::filesystem::path(path).extension().string();
     return !ending.empty() && ending != ".h5" && ending != ".hdf5" && ending != ".nwb" && ending != ".nc";
@@ -465,7 +471,8 @@ void Job::State::learn() {
 void Job::State::save(std::vector<std::unique_ptr<io::Writer>>& writers) {
     for (std::size_t i = 0; i < saved.size(); ++i) {
         io::OutputSpec& s = saved[i].spec;  // one that an earlier run left is made again
-        s.overwrite = s.overwrite || ((request.skip_finished || request.options.flag("resume")) && !io::provenance_of(s.path).empty());
+        s.overwrite = s.overwrite || ((request.skip_finished || request.options.flag("resume")) && is_ours(s.path));
+        s.identity = "{\"saved_by\":" + (spec.identity.empty() ? "{}" : spec.identity) + "}";
         writers.push_back(io::create(s));
         report.saved[i].hash = pass(saved[i].stages, saved[i].wanted, *writers.back()).hash;
     }
@@ -511,7 +518,9 @@ void Job::State::look_around() {
     if (spec.path == "null") return;
     const bool single_pass = picture.file.empty();
     survival->look(texts(), spec, {o.flag("resume") && single_pass, request.skip_finished, o.flag("overwrite")},
-                   single_pass && !scaled_by_peak() && saved.empty() && pieces.empty() && !learns());
+                   single_pass && !scaled_by_peak() && !is_audio_name(spec.path) && saved.empty() && pieces.empty() && !learns());
+    // Plain recordings go out without a chunk that only a later run would read.
+    if (is_audio_name(spec.path) && !o.flag("resume") && !request.skip_finished) spec.identity.clear();
 }
 
 // The outputs that --split makes: frames of the result by where their input frames lie.
@@ -686,7 +695,7 @@ Ending Job::check_output() {
     }
     s.look_around();
     io::OutputSpec checked = s.spec;
-    checked.overwrite = checked.overwrite || !io::provenance_of(checked.path).empty();  // that was looked at
+    checked.overwrite = checked.overwrite || is_ours(checked.path);  // that was looked at
     if (checked.path != "null" && s.survival->ending() == Ending::done) io::check_output(checked);
     return s.survival->ending();
 }

@@ -23,9 +23,8 @@ Error refused(const std::string& path, const std::string& what, const Resemblanc
 
 // What a finished output says that it is.
 std::optional<Json> identity_in(const std::string& path) {
-    for (const auto& [name, text] : io::provenance_of(path))
-        if (name == "identity") return Json::parse(text, path + ":/convoy");
-    return std::nullopt;
+    const std::string text = io::identity_in(path);
+    return text.empty() ? std::nullopt : std::optional(Json::parse(text, path));
 }
 
 }  // namespace
@@ -33,7 +32,7 @@ std::optional<Json> identity_in(const std::string& path) {
 void Survival::look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes, bool extendable) {
     wishes_ = wishes;
     identity_ = identity_of(job, input_, wishes.resume || wishes.skip);
-    spec.provenance.emplace_back("identity", identity_.dump(-1));
+    spec.identity = identity_.dump(-1);
     const bool look = wishes.resume || (wishes.skip && !wishes.overwrite);
     const auto before = look && is_there(spec.path) ? identity_in(spec.path) : std::nullopt;
     const Resemblance finished = before ? resemblance(*before, identity_, input_) : Resemblance{};

@@ -26,7 +26,7 @@ class Survival {
   public:
     Survival(io::Reader& input, const Chain& chain, Span wanted) : input_(input), chain_(chain), wanted_(wanted) {}
 
-    /// Looks at spec.path and what lies beside it; adds the job's identity to the spec's provenance. `extendable`: the
+    /// Looks at spec.path and what lies beside it; adds the job's identity to the spec. `extendable`: the
     /// outputs depend on the samples that they use only. Error where an output or a part is of another job, or of an
     /// input that was changed (not with `overwrite`).
     void look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes, bool extendable);

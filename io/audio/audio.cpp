@@ -84,6 +84,7 @@ extern constinit const Format audio_format{
     .recognizes = audio::recognizes,
     .open = audio::open,
     .create = audio::create,
+    .identity = audio::identity_in,
 };
 
 }  // namespace convoy::io

@@ -8,10 +8,13 @@
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
+#include "io/audio/riff.hpp"
 #include "io/audio/writer.hpp"
 
 namespace convoy::io::audio {
 namespace {
+
+constexpr const char* identity_chunk = "cnvy";
 
 std::string number(std::uint64_t value, int bytes) {
     std::string text;
@@ -64,11 +67,15 @@ class WaveWriter : public Writer {
     WaveWriter(const OutputSpec& spec, Encoding encoding)
         : spec_(spec),
           encoding_(encoding),
-          part_(spec.path, spec.shape.samples() * bytes_of(encoding)),
+          part_(spec.path, spec.shape.samples() * bytes_of(encoding), spec.resume.has_value()),
           frame_bytes_(spec.shape.lanes() * bytes_of(encoding)) {
         const std::string header = wave_header(spec, encoding, travelling(spec));
         spec_.source = nullptr;  // may go before this does
         offset_ = static_cast<Index>(header.size());
+        if (spec.resume) {
+            check_header(header);
+            return;
+        }
         const Index align = ending_of(spec) == "w64" ? 8 : 2;
         part_.resize((offset_ + spec.shape.frames * frame_bytes_ + align - 1) / align * align);
         part_.write_at(0, header.data(), offset_);
@@ -93,6 +100,10 @@ class WaveWriter : public Writer {
         });
     }
 
+    bool resumable() const override { return true; }
+    void flush() override { part_.flush(); }
+    void keep() override { part_.keep(); }
+
     void finish() override {
         losses_.report(spec_.path);
         part_.commit(spec_.sync, spec_.overwrite);
@@ -107,6 +118,13 @@ class WaveWriter : public Writer {
         return (spec_.type == SampleType::float32 && encoding_ == Encoding::float32) ||
                (spec_.type == SampleType::float64 && encoding_ == Encoding::float64) ||
                (spec_.type == SampleType::int32 && encoding_ == Encoding::int32);
+    }
+
+    void check_header(const std::string& header) const {
+        std::string there(header.size(), '\0');
+        const auto bytes = static_cast<Index>(header.size());
+        if (part_.file().read_some(part_.path(), 0, there.data(), bytes) != bytes || there != header)
+            throw failed(spec_.path, part_.path() + " is not what its journal tells", "--overwrite starts anew");
     }
 
     void write_as_is(Span span, const std::byte* src) {
@@ -152,6 +170,7 @@ std::string wave_header(const OutputSpec& spec, Encoding encoding, const Metadat
     }
     for (const auto& [id, contents] : metadata.chunks)
         chunks.add(id, contents);
+    if (!spec.identity.empty()) chunks.add(identity_chunk, spec.identity);
     const std::string tail = chunks.text() + chunks.head("data", samples);
     if (w64) {
         const std::string riff("riff\x2E\x91\xCF\x11\xA5\xD6\x28\xDB\x04\xC1\x00\x00", 16);
@@ -165,6 +184,20 @@ std::string wave_header(const OutputSpec& spec, Encoding encoding, const Metadat
     std::string open = tail;
     open.replace(open.size() - 4, 4, number(0xFFFFFFFF, 4));
     return "RF64" + number(0xFFFFFFFF, 4) + "WAVEds64" + number(ds64.size(), 4) + ds64 + open;
+}
+
+std::string identity_in(const std::string& path) {
+    const File file = File::reading(path);
+    std::string head(16, '\0');
+    file.read_some(path, 0, head.data(), 16);
+    if (!is_riff(head)) return {};
+    for (const ChunkPlace& chunk : parse_riff(file, path).chunks) {
+        if (chunk.id != identity_chunk) continue;
+        std::string text(static_cast<std::size_t>(chunk.bytes), '\0');
+        file.read_at(path, chunk.offset, text.data(), chunk.bytes);
+        return text;
+    }
+    return {};
 }
 
 std::unique_ptr<Writer> create_wave(const OutputSpec& spec, Encoding encoding) {

@@ -43,6 +43,8 @@ Encoding choose_encoding(const OutputSpec& spec, bool integers_only);
 Metadata travelling(const OutputSpec& spec);
 
 std::unique_ptr<Writer> create(const OutputSpec& spec);
+/// OutputSpec::identity of a WAV, RF64 or W64 file; empty where there is none.
+std::string identity_in(const std::string& path);
 std::unique_ptr<Writer> create_wave(const OutputSpec& spec, Encoding encoding);     // WAV, RF64, W64
 std::unique_ptr<Writer> create_encoder(const OutputSpec& spec, Encoding encoding);  // AIFF, FLAC
 

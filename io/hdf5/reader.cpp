@@ -190,6 +190,7 @@ extern constinit const Format hdf5{
         return std::make_unique<h5::Hdf5Reader>(path, options);
     },
     h5::create_writer,
+    h5::identity_in,
 };
 
 }  // namespace convoy::io

@@ -18,6 +18,9 @@ namespace convoy::io::h5 {
 /// The writer of `spec` (io::create() has checked the place).
 std::unique_ptr<Writer> create_writer(const OutputSpec& spec);
 
+/// OutputSpec::identity of the file; empty where there is none.
+std::string identity_in(const std::string& path);
+
 /// The file under its temporary name, for lay_out().
 File make_file(const PartFile& part);
 /// Where the samples of `spec` begin in a temporary file that an earlier run laid out. Error where it is not so.

@@ -77,6 +77,7 @@ void add_provenance(hid_t file, const OutputSpec& spec) {
     set_text(group, "version", CONVOY_VERSION, spec.path);
     for (const auto& [name, text] : spec.provenance)
         set_text(group, name, text, spec.path);
+    if (!spec.identity.empty()) set_text(group, "identity", spec.identity, spec.path);
     if (spec.taps.empty()) return;
     const hsize_t count = spec.taps.size();
     Space space(H5Screate_simple(1, &count, nullptr));
@@ -159,6 +160,14 @@ Index samples_place(const PartFile& part, const OutputSpec& spec) {
     const haddr_t place = H5Dget_offset(dataset);
     if (H5Tequal(there, here) <= 0 || place == HADDR_UNDEF) throw refused();
     return static_cast<Index>(place);
+}
+
+std::string identity_in(const std::string& path) {
+    const Lock lock;
+    const File file = open_file(path);
+    const Object group = open_object(file, "/convoy");
+    const auto identity = group.valid() ? attribute(group, "identity") : std::nullopt;
+    return identity ? identity->text() : std::string{};
 }
 
 Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& chunk) {
