@@ -65,6 +65,13 @@ std::string described(const Params& params, const std::vector<std::string_view>&
     return text;
 }
 
+std::string file_state(const std::string& path) {
+    std::error_code error;
+    const auto bytes = fs::file_size(path, error);
+    const auto time = fs::last_write_time(path, error).time_since_epoch().count();
+    return error ? "missing" : std::to_string(bytes) + " bytes of " + std::to_string(time);
+}
+
 Json identity_of(const JobTexts& job, io::Reader& input, bool probed) {
     const io::Recording& r = input.recording();
     Json identity;

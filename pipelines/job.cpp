@@ -507,6 +507,7 @@ JobTexts Job::State::texts() const {
     all.emplace_back("taps", digest_text(digest(taps.data(), taps.size() * sizeof(double))));
     all.emplace_back("options", described(request.options, {"overwrite", "sync", "resume", "device", "memory", "strategy",
                                                             "dtype", "chunk", "threads", "explain"}));
+    for (const std::string& input : request.joined) all.emplace_back("joined " + input, file_state(split_dataset(input).path));
     all.emplace_back("output", spec.dataset + " " + report.out_type);
     all.emplace_back("device", stream.device.backend == device::Backend::cpu ? "cpu" : report.device_name);
     return all;
@@ -516,11 +517,13 @@ void Job::State::look_around() {
     const Params& o = request.options;
     survival = std::make_unique<Survival>(*reader, chain, wanted);
     if (spec.path == "null") return;
-    const bool single_pass = picture.file.empty();
-    survival->look(texts(), spec, {o.flag("resume") && single_pass, request.skip_finished, o.flag("overwrite")},
-                   single_pass && !scaled_by_peak() && !is_audio_name(spec.path) && saved.empty() && pieces.empty() && !learns());
+    const bool resume = o.flag("resume"), single_pass = picture.file.empty() && pieces.empty();
+    if (resume && !single_pass)
+        warn(spec.path, "is made with a picture or in pieces, and cannot be taken up: a run that is stopped starts anew");
+    survival->look(texts(), spec, {resume && single_pass, resume || request.skip_finished, o.flag("overwrite")},
+                   single_pass && !scaled_by_peak() && !is_audio_name(spec.path) && saved.empty() && !learns());
     // Plain recordings go out without a chunk that only a later run would read.
-    if (is_audio_name(spec.path) && !o.flag("resume") && !request.skip_finished) spec.identity.clear();
+    if (is_audio_name(spec.path) && !resume && !request.skip_finished) spec.identity.clear();
 }
 
 // The outputs that --split makes: frames of the result by where their input frames lie.
