@@ -210,6 +210,7 @@ void Job::State::plan_steps() {
     execution.device = stream.device;
     execution.strategy = request.options.text("strategy");
     execution.dtype = request.options.text("dtype");
+    execution.explain = request.options.flag("explain");
     flow = flow_of(source().recording());
     for (const StepCall& call : request.steps) {
         const std::string label = flow.label;

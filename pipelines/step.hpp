@@ -53,6 +53,7 @@ struct Execution {
     device::Device device;
     std::string strategy = "auto";
     std::string dtype;                  // float32, float64; empty: by the input
+    bool explain = false;               // Planned::explanation is asked for
 };
 
 /// A planned step and what the report and /convoy say of it.

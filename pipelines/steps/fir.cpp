@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 namespace convoy::pipelines {
 
@@ -40,6 +42,34 @@ std::string explanation(const conv1d::Problem& problem, const Execution& executi
     return text + "taken: " + std::string(choice.strategy->name) + ", " + choice.reason + "\n";
 }
 
+// What a choice depends on; the length of the signal is not of it.
+std::string key_of(const conv1d::Problem& p, const device::Device& device) {
+    std::string key = device.id();
+    for (const Index n : {p.decimate, p.shape.outer, p.shape.inner, static_cast<Index>(p.mode), static_cast<Index>(p.padding),
+                          static_cast<Index>(p.in), static_cast<Index>(p.arithmetic), Index{p.complex}, Index{p.scaling.trivial()}})
+        key += " " + to_text(n);
+    const auto* bytes = reinterpret_cast<const char*>(p.taps.data());
+    return key + " " + std::string(bytes, p.taps.size() * sizeof(double));
+}
+
+// The choice of `auto` for a batch's files is the same again and again, and weighing transforms takes time.
+conv1d::Choice chosen(const conv1d::Problem& problem, const Execution& execution) {
+    constexpr std::size_t most = 64;
+    static std::mutex mutex;
+    static std::map<std::string, conv1d::Choice> known;
+    if (execution.strategy != "auto") return conv1d::choose(execution.strategy, problem, execution.device);
+    const std::string key = key_of(problem, execution.device);
+    {
+        const std::scoped_lock lock(mutex);
+        if (const auto found = known.find(key); found != known.end()) return found->second;
+    }
+    const conv1d::Choice choice = conv1d::choose("auto", problem, execution.device);
+    const std::scoped_lock lock(mutex);
+    if (known.size() >= most) known.clear();
+    known.emplace(key, choice);
+    return choice;
+}
+
 }  // namespace
 
 SampleType arithmetic_of(const Flow& flow, const Execution& execution) {
@@ -60,13 +90,13 @@ Planned plan_fir(Fir fir, Flow& flow, const Execution& execution) {
     problem.scaling = flow.scaling;
     problem.arithmetic = arithmetic_of(flow, execution);
     conv1d::check(problem);
-    const conv1d::Choice choice = conv1d::choose(execution.strategy, problem, execution.device);
+    const conv1d::Choice choice = chosen(problem, execution);
 
     Planned planned;
     planned.stage = conv1d::plan(problem, *choice.strategy, execution.device);
     planned.strategy = choice.strategy->name;
     planned.reason = choice.reason;
-    planned.explanation = explanation(problem, execution, choice);
+    if (execution.explain) planned.explanation = explanation(problem, execution, choice);
     planned.notes = std::move(fir.notes);
     planned.notes.emplace_back("dtype", std::string(name_of(problem.arithmetic)));
     if (problem.decimate > 1) planned.notes.emplace_back("decimate", to_text(problem.decimate));
