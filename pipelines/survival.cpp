@@ -38,6 +38,8 @@ void Survival::look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wis
     const Resemblance finished = before ? resemblance(*before, identity_, input_) : Resemblance{};
     if (before && finished.likeness == Likeness::same) {
         ending_ = Ending::skipped;
+        std::error_code ignored;  // a run that was killed just after it had renamed its part leaves its journal
+        if (!is_there(spec.path + ".part")) std::filesystem::remove(io::PartFile::journal_path(spec.path), ignored);
         return;
     }
     replaces_ = before && finished.likeness == Likeness::appended;

@@ -269,6 +269,7 @@ class Test:
         stamp = job.out.stat()
         said = job.run("--resume")
         assert "finished already" in said and said.count("\n") == 1, said
+        journal_of(job.out).write_bytes(b"of a run that was killed after it had renamed its part")
         assert job.run("--resume", "--quiet") == ""
         assert (job.out.stat().st_mtime_ns, job.out.stat().st_ino) == (stamp.st_mtime_ns, stamp.st_ino)
         assert "exists already" in job.run(status=1)
