@@ -192,6 +192,20 @@ class Test:
             file.seek(place + claimed * row)
             file.write(b"\xa5" * ((len(job.right) - claimed) * row))
 
+    def test_torn_journal(self):
+        """Of a record that was cut short, the one before it counts; a journal that is no such thing counts for nothing."""
+        job = self.frames_job("torn")
+        for torn in (lambda raw, slots, size: raw[:slots] + raw[slots:slots + size] + bytes(size),
+                     lambda raw, slots, size: raw[:slots] + bytes(size) + raw[slots + size:],
+                     lambda raw, slots, size: raw[:100], lambda raw, slots, size: b""):
+            job.killed()
+            raw = journal_of(job.out).read_bytes()
+            slots = (24 + struct.unpack_from("<3Q", raw)[1] + 4095) // 4096 * 4096
+            journal_of(job.out).write_bytes(torn(raw, slots, (len(raw) - slots) // 2))
+            job.run("--resume")
+            job.check_result()
+            job.out.unlink()
+
     def test_report_of_resumed(self):
         """Levels and hash cover the whole result, not only what the last run made."""
         job = self.frames_job("report")
