@@ -35,6 +35,28 @@ Extremes extremes(const float* x, Index n) {
     return {*std::max_element(most, most + at_once), *std::min_element(least, least + at_once)};
 }
 
+// The lowest level of half a stretch: no more than that of any stretch in which it lies. 0 beside silence.
+float lowest_half(const float* x, Index n) {
+    constexpr Index at_once = 16, half = stretch / 2;
+    float least[at_once];
+    std::fill_n(least, at_once, none);
+    const auto look = [](const float* from, float& low) {
+        float peak = 0;
+        for (Index k = 0; k < half; ++k) {
+            const float a = std::abs(from[k]);
+            peak = a > peak ? a : peak;
+        }
+        low = peak < low ? peak : low;
+    };
+    Index i = 0;
+    for (; i + at_once + half <= n; i += at_once)
+        for (Index j = 0; j < at_once; ++j)
+            look(x + i + j, least[j]);
+    for (; i + half <= n; ++i)
+        look(x + i, least[0]);
+    return *std::min_element(least, least + at_once);
+}
+
 // out[i] = the best of in[i .. i + width - 1] for i <= n - width, by the method of van Herk: three looks a
 // sample.
 template <class Better>
@@ -63,7 +85,9 @@ class WideRange : public RowKernel<float> {
         kernel_->run(x, y, rows, first, count, scratch);
         for (Index r = 0; r < rows; ++r) {
             const Extremes e = extremes(x[r], samples(count));
-            if (e.most > range * e.least) replace(x[r], y[r], count, scratch);
+            // A lone faint sample is common where samples are not whole numbers; a faint stretch is not.
+            if (e.most > range * e.least && e.most > range * lowest_half(x[r], samples(count)))
+                replace(x[r], y[r], count, scratch);
         }
     }
 
