@@ -1,20 +1,62 @@
 #include "core/conv1d/cpu_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/conv1d/fft_blocks.hpp"
 #include "core/conv1d/fft_guard.hpp"
+#include "core/conv1d/sliding_bounds.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/conv1d/cpu_cost.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace convoy::conv1d::HWY_NAMESPACE {
+Index register_bytes() {
+    return static_cast<Index>(hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<std::uint8_t>()));
+}
+}  // namespace convoy::conv1d::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convoy::conv1d {
+HWY_EXPORT(register_bytes);
+}  // namespace convoy::conv1d
 
 namespace convoy::conv1d::cpu_cost {
 
 namespace {
 
 Calibration& in_force() {
-    static Calibration shipped;
-    return shipped;
+    static Calibration used = shipped_calibration();
+    return used;
+}
+
+/// Whether the bounds will do for noise in blocks of n, by a margin for how noise varies.
+bool enough_for_noise(const Problem& p, Index n, double norm, double bound) {
+    // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
+    const double energy = 2 * static_cast<double>(n);
+    const double error = fft_error(1, norm, n, 4.5, energy, 4.5 * norm, energy * norm * norm);
+    return bound * 4 * (2 + std::sqrt(static_cast<double>(p.taps.size()))) > 1.2 * error;
 }
 
 }  // namespace
+
+Calibration shipped_calibration(Index register_bytes) {
+    Calibration c;
+    if (register_bytes < 64) return c;
+    c.direct_flops = 237e9;
+    c.gather_ns = 0.08;
+    c.transform32_ns = {0.42, 0.42, 0.45, 0.49, 0.49, 0.54, 0.64, 0.69, 0.8, 0.84, 0.95, 1.5, 2.4};
+    c.transform64_ns = {0.78, 0.8, 0.86, 0.95, 0.97, 1.01, 1.21, 1.38, 1.56, 1.65, 2.2, 4.2, 6.0};
+    return c;
+}
+
+Calibration shipped_calibration() {
+    return shipped_calibration(HWY_DYNAMIC_DISPATCH(register_bytes)());
+}
 
 const Calibration& calibration() {
     return in_force();
@@ -45,10 +87,18 @@ double direct_seconds(const Problem& p) {
 std::optional<double> fft_seconds(const Problem& p) {
     const FftBlocks blocks = fft_blocks(p);
     if (blocks.length == 0) return std::nullopt;
-    // Short filters sum up too little for the guard's cheap bounds, and need a second transform for exact
-    // ones. Long ones do not, and their guard takes long to make.
-    const bool twice = p.taps.size() < 2000 && !Guard<float>(p.taps).enough_for_noise(blocks.length);
-    return io_seconds(p) + blocks.look + blocks.transform * (twice ? 2 : 1);
+    // What sharper bounds take, in looks: to have them, and to find the outputs that need them.
+    constexpr double sliding = 2.5, exact = 4.5;
+    // Short filters sum up too little for the guard's cheap bounds, and need sharper ones, or a second
+    // transform for exact ones. Long ones do not, and their guard takes long to make.
+    if (p.taps.size() >= 2000) return io_seconds(p) + blocks.look + blocks.transform;
+    const Guard<float> guard(p.taps);
+    if (enough_for_noise(p, blocks.length, guard.norm(), guard.noise()))
+        return io_seconds(p) + blocks.look + blocks.transform;
+    const bool once = enough_for_noise(p, blocks.length, guard.norm(), SlidingBounds<float>(p.taps).noise());
+    return io_seconds(p) +
+           (once ? sliding * blocks.look + blocks.transform : exact * blocks.look + 2 * blocks.transform);
 }
 
 }  // namespace convoy::conv1d::cpu_cost
+#endif

@@ -24,7 +24,8 @@ std::optional<FftBlocks> blocks_of(const Problem& p, int log2, Index parts) {
     if (b.keep <= 0 || 4 * b.keep < n) return std::nullopt;
     const auto at = static_cast<std::size_t>(log2 - cpu_cost::least_log2);
     const double outputs = static_cast<double>(b.keep / p.decimate), length = static_cast<double>(n);
-    b.affordable = static_cast<Index>(2 * c.transform64_ns[at] / product_ns * length);
+    b.affordable32 = static_cast<Index>(2 * c.transform32_ns[at] / product_ns * length);
+    b.affordable64 = static_cast<Index>(2 * c.transform64_ns[at] / product_ns * length);
     b.transform =
         (wide ? c.transform64_ns : c.transform32_ns)[at] * length * static_cast<double>(parts) / outputs;
     b.look = c.look_ns * (wide ? 2 : 1) * static_cast<double>(2 * b.keep + m) / 2 / outputs;

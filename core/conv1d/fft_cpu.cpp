@@ -23,8 +23,10 @@
 #include "core/base/quantity.hpp"
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
+#include "core/conv1d/direct_sums.hpp"
 #include "core/conv1d/fft_blocks.hpp"
 #include "core/conv1d/fft_guard.hpp"
+#include "core/conv1d/sliding_bounds.hpp"
 #include "core/fft/pair.hpp"
 
 namespace convoy::conv1d {
@@ -72,6 +74,7 @@ class FftRows : public RowKernel<S> {
           blocks_(fft_blocks(p)),
           keep_(blocks_.keep),
           guard_(p.taps),
+          sliding_(p.taps),
           sums_(p.taps),
           exact_(p.taps, blocks_) {
         if constexpr (std::is_same_v<S, float>) {
@@ -127,6 +130,7 @@ class FftRows : public RowKernel<S> {
         const S* values;
         Index group;
         S least;
+        enum How { segments, sliding, exact } how;
     };
 
     void convolve(Pair& pair, const S* x, S* y) {
@@ -156,16 +160,24 @@ class FftRows : public RowKernel<S> {
         if constexpr (narrow) {
             if (!fast_ || !(pair.level.peak > 1e-15F) || !std::isfinite(pair.level.energy)) return false;
             double least = error<float>(pair, {0, 0}) / allowed_;  // at the least, from the samples alone
-            if (bounds.least < least) {
-                // Segments tell within a factor of 16 or so: below that, an exact bound would not help.
-                if (!few(pair, bounds, least / 16)) return false;
-                tighten(*fast_, pair, bounds);
-                if (!few(pair, bounds, least)) return false;
+            if (!few(pair, bounds, least, blocks_.affordable32)) {
+                sharpen(pair, bounds);
+                if (!few(pair, bounds, least, blocks_.affordable32)) {
+                    // Below such a share of what is needed, an exact bound would not help.
+                    if (!few(pair, bounds, least / (sliding_.any() ? 4 : 16), blocks_.affordable64))
+                        return false;
+                    tighten(*fast_, pair, bounds);
+                    if (!few(pair, bounds, least, blocks_.affordable64)) return false;
+                }
             }
             least =
                 error<float>(pair, transform(*fast_, fast_->taps, pair.x, pair.y, pair.scratch)) / allowed_;
-            if (bounds.least < least && bounds.group > 1) tighten(*fast_, pair, bounds);
-            if (!few(pair, bounds, least)) return false;
+            if (!few(pair, bounds, least, blocks_.affordable32)) {
+                sharpen(pair, bounds);
+                if (bounds.how != Bounds::exact && !few(pair, bounds, least, blocks_.affordable32))
+                    tighten(*fast_, pair, bounds);
+                if (!few(pair, bounds, least, blocks_.affordable64)) return false;
+            }
             repair(pair, bounds, least);
             return true;
         }
@@ -187,14 +199,21 @@ class FftRows : public RowKernel<S> {
         in_double_ += narrow ? 2 : 0;
         const double least =
             error<double>(pair, transform(exact_, exact_.taps, pair.x, pair.y, pair.scratch)) / allowed_;
-        if (!few(pair, bounds, least)) tighten(exact_, pair, bounds);
+        if (!few(pair, bounds, least, blocks_.affordable64)) tighten(exact_, pair, bounds);
         repair(pair, bounds, least);
         if (spoiled) spoil(given, pair);
     }
 
     void look(Pair& pair, Bounds& bounds) const {
         pair.level = guard_.look(pair.x, pair.outputs, pair.scratch);
-        bounds = {pair.scratch, guard_.group(), pair.level.least};
+        bounds = {pair.scratch, guard_.group(), pair.level.least, Bounds::segments};
+    }
+
+    /// Sharper bounds, where there are any, in place of the guard's.
+    void sharpen(const Pair& pair, Bounds& bounds) const {
+        if (bounds.how != Bounds::segments || !sliding_.any()) return;
+        S* const values = pair.scratch + places_.sliding;
+        bounds = {values, sliding_.group(), sliding_.look(pair.x, pair.outputs, values), Bounds::sliding};
     }
 
     /// The largest rounding error of the pair's transforms in T, whose results have this size.
@@ -215,7 +234,8 @@ class FftRows : public RowKernel<S> {
         const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
         S* const least = pair.scratch + places_.least;
         bounds = {least, together,
-                  lowered<S>(size, pair.outputs, by, less, pair.scratch, guard_.group(), least)};
+                  lowered<S>(size, pair.outputs, by, less, pair.scratch, guard_.group(), least),
+                  Bounds::exact};
     }
 
     /// All parts of the taps. Their circular results add up: so do, at most, their sizes.
@@ -236,12 +256,18 @@ class FftRows : public RowKernel<S> {
         return all;
     }
 
-    /// Calls f(first, count, samples) for the groups of outputs of which one is not guaranteed `least`: so
-    /// many samples of their windows are not zero, or more than sparse sums may have; the first ones stand at
-    /// nonzero_at().
+    /// Neighbouring outputs of which one is not guaranteed what it needs.
+    struct Failing {
+        Index first, count;
+        Span nonzero;    // of the samples of their windows: those before and after are zero
+        Index samples;   // among them that are not zero, standing at nonzero_at(); -1 where they are many
+        Index products;  // that summing them directly costs
+    };
+
+    /// Calls f(Failing) for the groups of outputs of which one is not guaranteed `least`, until it returns
+    /// false.
     template <class F>
     void failing(const Pair& pair, const Bounds& bounds, double least, F&& f) const {
-        std::int32_t* const at = nonzero_at(pair);
         Index next = 0;  // the first sample at or past the window that is not zero, as far as looked
         for (Index first = 0; first < pair.outputs; first += together) {
             const Index count = std::min(together, pair.outputs - first), end = first + count + taps_ - 1;
@@ -250,35 +276,47 @@ class FftRows : public RowKernel<S> {
                 ++b;
             if (b * bounds.group >= first + count) continue;
             next = std::max(next, first);
-            if (next < end) next += nonzeros(pair.x + next, end - next, 1, at) > 0 ? at[0] : end - next;
-            const Index samples =
-                next == end ? 0 : nonzeros(pair.x + first, end - first, sums_.sparse_at_most() + 1, at);
-            if (!f(first, count, samples)) return;
+            if (next < end) next += nonzero_begin(pair.x + next, end - next);
+            const Span nonzero{next - first, nonzero_end(pair.x + next, end - next)};
+            if (!f(failing_of(pair, first, count, nonzero))) return;
         }
     }
 
-    /// Whether direct sums for the outputs that are not guaranteed `least` cost less than one more transform.
-    bool few(const Pair& pair, const Bounds& bounds, double least) const {
-        if (bounds.least >= least) return true;
-        Index products = 0;
-        failing(pair, bounds, least, [&](Index, Index count, Index samples) {
-            products += count * (samples <= sums_.sparse_at_most() ? 4 * samples : taps_);
-            return products <= blocks_.affordable;
-        });
-        return products <= blocks_.affordable;
+    Failing failing_of(const Pair& pair, Index first, Index count, Span nonzero) const {
+        constexpr Index looking = 16;  // costs as much as so many products an output
+        if (nonzero.count == 0) return {first, count, nonzero, 0, 0};
+        // Sums over samples here and there cost twice as much a product.
+        const Index each = std::min(taps_, nonzero.count + count - 1);
+        const Index most = std::min(sums_.sparse_at_most(), each / 2);
+        std::int32_t* const at = nonzero_at(pair);
+        const Index samples = nonzeros(pair.x + first + nonzero.first, nonzero.count, most, at);
+        if (samples > most) return {first, count, nonzero, -1, (each + looking) * count};
+        for (Index s = 0; s < samples; ++s)
+            at[s] += static_cast<std::int32_t>(nonzero.first);
+        return {first, count, nonzero, samples, (2 * samples + looking) * count};
     }
 
-    /// Sums outputs that are not guaranteed `least`: all samples of their windows, or those few that are not
-    /// zero.
+    /// Whether direct sums for the outputs that are not guaranteed `least` take no more products than this.
+    bool few(const Pair& pair, const Bounds& bounds, double least, Index most) const {
+        if (bounds.least >= least) return true;
+        Index products = 0;
+        failing(pair, bounds, least, [&](const Failing& f) {
+            products += f.products;
+            return products <= most;
+        });
+        return products <= most;
+    }
+
+    /// Sums outputs that are not guaranteed `least`.
     void repair(const Pair& pair, const Bounds& bounds, double least) {
         if (bounds.least >= least) return;
         bool summed = false;
-        failing(pair, bounds, least, [&](Index first, Index count, Index samples) {
-            if (samples <= sums_.sparse_at_most())
-                sums_.sparse(pair.x + first, nonzero_at(pair), samples, count, pair.y + first);
+        failing(pair, bounds, least, [&](const Failing& f) {
+            if (f.samples >= 0)
+                sums_.sparse(pair.x + f.first, nonzero_at(pair), f.samples, f.count, pair.y + f.first);
             else
-                sums_.run(pair.x + first, count, pair.y + first);
-            summed = summed || samples > 0;
+                sums_.run(pair.x + f.first, f.nonzero, f.count, pair.y + f.first);
+            summed = summed || f.products > 0;
             return true;
         });
         if (summed) direct_ += 2;
@@ -299,7 +337,7 @@ class FftRows : public RowKernel<S> {
             if (nan >= n)
                 pair.y[n] = std::numeric_limits<S>::quiet_NaN();
             else if (bad >= n)
-                sums_.run(given + n, 1, pair.y + n);
+                sums_.run(given + n, {0, taps_}, 1, pair.y + n);
         }
     }
 
@@ -308,14 +346,15 @@ class FftRows : public RowKernel<S> {
 
     /// Where things lie in the scratch: lower bounds first.
     struct Places {
-        Places(Index bounds, Index values, Index inputs, Index outputs, Index sparse, bool decimated,
-               bool in_parts) {
+        Places(Index bounds, Index sharper, Index values, Index inputs, Index outputs, Index sparse,
+               bool decimated, bool in_parts) {
             const auto place = [this](Index size) {
                 const Index at = end;
                 end += (size + line - 1) / line * line;
                 return at;
             };
             place(bounds);
+            sliding = place(sharper);
             transform = place(values);
             copy = place(decimated ? inputs : 0);
             finite = place(inputs);
@@ -326,17 +365,19 @@ class FftRows : public RowKernel<S> {
             least = place(outputs / together + 1);
             sums = place(in_parts ? outputs : 0);
         }
-        Index end = 0, transform, copy, finite, magnitudes, nonzero, results, sizes, least, sums;
+        Index end = 0, sliding, transform, copy, finite, magnitudes, nonzero, results, sizes, least, sums;
     };
 
     Index taps_, decimate_, outputs_;
     FftBlocks blocks_;
     Index keep_;
     Guard<S> guard_;
+    SlidingBounds<S> sliding_;
     DirectSums sums_;
     Transforms<double> exact_;
     std::optional<Transforms<float>> fast_;
     Places places_{guard_.room(2 * keep_),
+                   sliding_.any() ? sliding_.room(2 * keep_) : 0,
                    2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),
                    samples(),
                    2 * keep_,

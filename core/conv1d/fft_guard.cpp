@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/conv1d/fft_blocks.hpp"
+#include "core/conv1d/segment_weights.hpp"
 #include "core/fft/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -167,81 +168,6 @@ double lowered_double(const double* x, Index count, double by, double less, cons
     return lowered_as(x, count, by, less, floor, group, least);
 }
 
-template <class T>
-Index nonzeros_as(const T* x, Index count, Index most, std::int32_t* at) {
-    const hn::ScalableTag<T> d;
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    Index found = 0;
-    for (Index i = 0; i < count && found < most;) {
-        if (i + lanes <= count && hn::AllTrue(d, hn::Eq(hn::LoadU(d, x + i), hn::Zero(d)))) {
-            i += lanes;
-            continue;
-        }
-        for (const Index end = HWY_MIN(count, i + lanes); i < end && found < most; ++i)
-            if (x[i] != 0) at[found++] = static_cast<std::int32_t>(i);
-    }
-    return found;
-}
-Index nonzeros_float(const float* x, Index count, Index most, std::int32_t* at) {
-    return nonzeros_as(x, count, most, at);
-}
-Index nonzeros_double(const double* x, Index count, Index most, std::int32_t* at) {
-    return nonzeros_as(x, count, most, at);
-}
-
-template <class D, class S>
-HWY_INLINE hn::Vec<D> load_double(D d, const S* x) {
-    if constexpr (std::is_same_v<S, double>)
-        return hn::LoadU(d, x);
-    else
-        return hn::PromoteTo(d, hn::LoadU(hn::Rebind<S, D>(), x));
-}
-
-/// One register of direct sums in double: runs of `run` taps, whose sums are summed.
-template <class D, class S>
-HWY_INLINE hn::Vec<D> sums(D d, const S* x, const double* reversed, Index taps, Index run) {
-    auto all = hn::Zero(d);
-    for (Index first = 0; first < taps; first += run) {
-        auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-        const Index end = HWY_MIN(taps, first + run);
-        Index j = first;
-        for (; j + 4 <= end; j += 4) {
-            a = hn::MulAdd(hn::Set(d, reversed[j]), load_double(d, x + j), a);
-            b = hn::MulAdd(hn::Set(d, reversed[j + 1]), load_double(d, x + j + 1), b);
-            c = hn::MulAdd(hn::Set(d, reversed[j + 2]), load_double(d, x + j + 2), c);
-            e = hn::MulAdd(hn::Set(d, reversed[j + 3]), load_double(d, x + j + 3), e);
-        }
-        for (; j < end; ++j)
-            a = hn::MulAdd(hn::Set(d, reversed[j]), load_double(d, x + j), a);
-        all = hn::Add(all, hn::Add(hn::Add(a, b), hn::Add(c, e)));
-    }
-    return all;
-}
-
-template <class S>
-void direct_as(const S* x, const double* reversed, Index taps, Index run, Index count, S* y) {
-    const hn::ScalableTag<double> d;
-    const hn::CappedTag<double, 1> one;
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    Index i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        const auto sum = sums(d, x + i, reversed, taps, run);
-        if constexpr (std::is_same_v<S, double>)
-            hn::StoreU(sum, d, y + i);
-        else
-            hn::StoreU(hn::DemoteTo(hn::Rebind<S, decltype(d)>(), sum), hn::Rebind<S, decltype(d)>(), y + i);
-    }
-    for (; i < count; ++i)
-        y[i] = static_cast<S>(hn::GetLane(sums(one, x + i, reversed, taps, run)));
-}
-
-void direct_float(const float* x, const double* reversed, Index taps, Index run, Index count, float* y) {
-    direct_as(x, reversed, taps, run, count, y);
-}
-void direct_double(const double* x, const double* reversed, Index taps, Index run, Index count, double* y) {
-    direct_as(x, reversed, taps, run, count, y);
-}
-
 }  // namespace convoy::conv1d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -254,33 +180,8 @@ HWY_EXPORT(magnitudes_float);
 HWY_EXPORT(magnitudes_double);
 HWY_EXPORT(lowered_float);
 HWY_EXPORT(lowered_double);
-HWY_EXPORT(nonzeros_float);
-HWY_EXPORT(nonzeros_double);
-HWY_EXPORT(direct_float);
-HWY_EXPORT(direct_double);
 
 namespace {
-
-/// The largest weight w with sum (1 - h / w)^+ <= slack for every run of `length` taps that segment
-/// `distance` can meet: w <= (h_1 + ... + h_r) / (r - slack) for every r, the h being the smallest of the
-/// run. Runs are taken `step` wider, so that one stands for `step` of them.
-double weight_of(const std::vector<double>& by_offset, Index length, Index distance, double slack) {
-    const Index step = std::max<Index>(1, length / 8);
-    double weight = std::numeric_limits<double>::infinity();
-    std::vector<double> run;
-    for (Index shift = 0; shift < length; shift += step) {  // output's place in its group
-        const double* const first = &by_offset[distance * length - shift - (step - 1)];
-        run.assign(first, first + length + step - 1);
-        std::sort(run.begin(), run.end());
-        double sum = 0;
-        for (Index r = 1; r <= length; ++r) {
-            sum += run[r - 1];
-            if (static_cast<double>(r) > slack)
-                weight = std::min(weight, sum / (static_cast<double>(r) - slack));
-        }
-    }
-    return weight;
-}
 
 /// Segments that grow with the filter keep the work on them small.
 Index group_for(Index taps) {
@@ -288,38 +189,6 @@ Index group_for(Index taps) {
     while (taps > 4 * group * group && group < 128)
         group *= 2;
     return group;
-}
-
-/// Normal noise, nearly, and always the same: sums of twelve uniform numbers.
-template <class T>
-std::vector<T> noise_of(Index count) {
-    std::vector<T> noise;
-    std::uint64_t state = 1;
-    for (Index i = 0; i < count; ++i) {
-        double sum = -6;
-        for (int j = 0; j < 12; ++j) {
-            state = state * 6364136223846793005U + 1442695040888963407U;
-            sum += static_cast<double>(state >> 40) * 0x1p-24;
-        }
-        noise.push_back(static_cast<T>(sum));
-    }
-    return noise;
-}
-
-/// The `most` neighbouring weights of the largest sum begin here.
-template <class T>
-std::size_t heaviest(const std::vector<T>& weights, std::size_t most) {
-    double sum = 0, largest = -1;
-    std::size_t best = 0;
-    for (std::size_t end = 1; end <= weights.size(); ++end) {
-        sum += static_cast<double>(weights[end - 1]);
-        if (end > most) sum -= static_cast<double>(weights[end - 1 - most]);
-        if (end >= most && sum > largest) {
-            largest = sum;
-            best = end - most;
-        }
-    }
-    return best;
 }
 
 }  // namespace
@@ -357,7 +226,8 @@ void Guard<T>::weigh(const std::vector<double>& by_offset, double slack) {
     slack_ = static_cast<T>(slack * 1.0001);  // and weights less, for roundings in look()
     weights_.clear();
     for (Index d = 1; (d + 1) * group_ <= taps_; ++d)
-        weights_.push_back(static_cast<T>(weight_of(by_offset, group_, d, slack) * 0.9999));
+        weights_.push_back(
+            static_cast<T>(segment_weight(by_offset, d * group_, group_, group_, slack) * 0.9999));
     constexpr std::size_t most = 1024;
     first_ = 1;
     if (weights_.size() <= most) return;
@@ -401,59 +271,12 @@ T lowered(const T* x, Index count, T by, T less, const T* floor, Index group, T*
         return HWY_DYNAMIC_DISPATCH(lowered_double)(x, count, by, less, floor, group, least);
 }
 
-template <class T>
-Index nonzeros(const T* x, Index count, Index most, std::int32_t* at) {
-    if constexpr (std::is_same_v<T, float>)
-        return HWY_DYNAMIC_DISPATCH(nonzeros_float)(x, count, most, at);
-    else
-        return HWY_DYNAMIC_DISPATCH(nonzeros_double)(x, count, most, at);
-}
-
-template <class T>
-bool Guard<T>::enough_for_noise(Index n) const {
-    // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
-    const double energy = 2 * static_cast<double>(n), y = norm_ * norm_;
-    const double error = fft_error(1, norm_, n, 4.5, energy, 4.5 * norm_, energy * y);
-    return noise_ * 4 * (2 + std::sqrt(static_cast<double>(taps_))) > 1.2 * error;
-}
-
-DirectSums::DirectSums(const std::vector<double>& taps)
-    : reversed_(taps.rbegin(), taps.rend()),
-      run_(4 * (1 + static_cast<Index>(std::sqrt(static_cast<double>(taps.size())) / 2))) {}
-
-template <class S>
-void DirectSums::run(const S* x, Index count, S* y) const {
-    const Index taps = static_cast<Index>(reversed_.size());
-    if constexpr (std::is_same_v<S, float>)
-        HWY_DYNAMIC_DISPATCH(direct_float)(x, reversed_.data(), taps, run_, count, y);
-    else
-        HWY_DYNAMIC_DISPATCH(direct_double)(x, reversed_.data(), taps, run_, count, y);
-}
-
-template <class S>
-void DirectSums::sparse(const S* x, const std::int32_t* at, Index samples, Index count, S* y) const {
-    const Index taps = static_cast<Index>(reversed_.size());
-    for (Index i = 0; i < count; ++i) {
-        double sum = 0;
-        for (Index s = 0; s < samples; ++s)
-            if (const Index j = at[s] - i; j >= 0 && j < taps)
-                sum += reversed_[j] * static_cast<double>(x[at[s]]);
-        y[i] = static_cast<S>(sum);
-    }
-}
-
 template class Guard<float>;
 template class Guard<double>;
 template void magnitudes(const float*, Index, float*);
 template void magnitudes(const double*, Index, double*);
 template float lowered(const float*, Index, float, float, const float*, Index, float*);
-template Index nonzeros(const float*, Index, Index, std::int32_t*);
 template double lowered(const double*, Index, double, double, const double*, Index, double*);
-template Index nonzeros(const double*, Index, Index, std::int32_t*);
-template void DirectSums::run(const float*, Index, float*) const;
-template void DirectSums::run(const double*, Index, double*) const;
-template void DirectSums::sparse(const float*, const std::int32_t*, Index, Index, float*) const;
-template void DirectSums::sparse(const double*, const std::int32_t*, Index, Index, double*) const;
 
 }  // namespace convoy::conv1d
 #endif

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/signal.hpp"
+#include "core/conv1d/direct_sums.hpp"
 
 namespace convoy::conv1d {
 
@@ -38,8 +39,8 @@ class Guard {
     /// Looks at x[0 .. outputs + M - 2]; bounds[j] <= S_i for each output i of group j comes out in `bounds`.
     Level<T> look(const T* x, Index outputs, T* bounds) const;
 
-    /// Whether the bounds will do for noise in blocks of n, by a margin for how noise varies.
-    bool enough_for_noise(Index n) const;
+    /// The smallest bound among outputs of noise of variance 1.
+    double noise() const { return noise_; }
 
     /// sqrt(sum h^2).
     double norm() const { return norm_; }
@@ -49,7 +50,7 @@ class Guard {
 
     Index taps_;
     double norm_;
-    double noise_ = 0;  // smallest bound among outputs of noise of variance 1
+    double noise_ = 0;
     Index group_;
     T slack_ = 0;
     // Of segments first, first + 1, ... past the one in which the group of outputs begins.
@@ -61,37 +62,9 @@ class Guard {
 template <class T>
 void magnitudes(const T* x, Index count, T* y);
 
-/// Outputs that are looked at, and mended, together.
-inline constexpr Index together = 16;
-
 /// The least of x[i] * by - less among each `together` of x, or floor[i / group] where that is more, comes
 /// out in `least`; returns the smallest.
 template <class T>
 T lowered(const T* x, Index count, T by, T less, const T* floor, Index group, T* least);
-
-/// Where the first samples that are not zero stand, at most so many; returns how many were found.
-template <class T>
-Index nonzeros(const T* x, Index count, Index most, std::int32_t* at);
-
-/// Direct sums in double.
-class DirectSums {
-  public:
-    explicit DirectSums(const std::vector<double>& taps);
-
-    /// y[i] = sum_k taps[k] x[i + M-1 - k] for i < count, as sums of runs of about 2 sqrt(M) taps, so that no
-    /// order of signs and sizes breaks the promise.
-    template <class S>
-    void run(const S* x, Index count, S* y) const;
-
-    /// The same from samples x[at[0]], x[at[1]], ... alone, the others of x[0 .. count + M - 2] being zero.
-    template <class S>
-    void sparse(const S* x, const std::int32_t* at, Index samples, Index count, S* y) const;
-    /// The most samples for which sparse() keeps the promise.
-    Index sparse_at_most() const { return run_; }
-
-  private:
-    std::vector<double> reversed_;  // oldest sample first
-    Index run_;
-};
 
 }  // namespace convoy::conv1d
