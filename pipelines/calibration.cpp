@@ -68,7 +68,7 @@ Json to_json(const cpu_cost::Calibration& c) {
 
 // Values that are missing, or no speeds, stay as shipped.
 cpu_cost::Calibration cpu_from_json(const Json& j) {
-    cpu_cost::Calibration c;
+    cpu_cost::Calibration c = cpu_cost::shipped_calibration();
     for (const Speed& s : speeds)
         if (const double v = j.at(s.key).number(); v > 0) c.*s.value = v;
     for (const Lengths& l : lengths)
@@ -99,6 +99,11 @@ void calibrate_cpu() {
     Json whole = current();
     whole["cpus"][device::cpu().attributes.name] = to_json(measured);
     save(std::move(whole));
+}
+
+std::string calibration_note() {
+    const cpu_cost::Calibration& used = cpu_cost::calibration();
+    return used == cpu_cost::shipped_calibration() ? "" : to_json(used).dump(-1);
 }
 
 void load_calibration() {

@@ -15,6 +15,9 @@ std::string calibration_path();
 /// a warning, and the shipped defaults stay.
 void load_calibration();
 
+/// The speeds of the CPU that `auto` goes by, as JSON; empty where they are the shipped ones.
+std::string calibration_note();
+
 /// Measures the CPU (about two seconds, one thread) and saves it beside what is there.
 void calibrate_cpu();
 

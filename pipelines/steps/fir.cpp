@@ -5,6 +5,8 @@
 #include <map>
 #include <mutex>
 
+#include "pipelines/calibration.hpp"
+
 namespace convoy::pipelines {
 
 namespace {
@@ -100,6 +102,8 @@ Planned plan_fir(Fir fir, Flow& flow, const Execution& execution) {
     planned.notes = std::move(fir.notes);
     planned.notes.emplace_back("dtype", std::string(name_of(problem.arithmetic)));
     if (problem.decimate > 1) planned.notes.emplace_back("decimate", to_text(problem.decimate));
+    if (std::string note = calibration_note(); execution.device.backend == device::Backend::cpu && !note.empty())
+        planned.notes.emplace_back("calibration", std::move(note));
     planned.taps = problem.taps;
     flow_out(flow, problem);
     return planned;
