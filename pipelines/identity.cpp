@@ -28,8 +28,8 @@ std::string absolute(const std::string& path) {
     return error ? path : whole.string();
 }
 
-// A checksum of pieces spread over the first `frames` frames, the first and the last ones among them, each of some of
-// the lanes. Pieces of compressed data are few, since they cost a chunk each.
+// A checksum of pieces spread over the first `frames` frames, the first and the last ones among them, each of
+// some of the lanes. Pieces of compressed data are few, since they cost a chunk each.
 std::string probe(io::Reader& input, Index frames) {
     const io::Recording& r = input.recording();
     const Index sample = bytes_of(r.type), pieces = r.chunk.empty() ? 16 : 4;
@@ -38,7 +38,8 @@ std::string probe(io::Reader& input, Index frames) {
     std::vector<std::byte> samples(static_cast<std::size_t>(rows * length * r.shape.inner * sample));
     std::uint64_t sum = digest(nullptr, 0);
     for (Index i = 0; i < pieces; ++i) {
-        const Index first = (frames - length) * i / (pieces - 1), row = (r.shape.outer - rows) * i / (pieces - 1);
+        const Index first = (frames - length) * i / (pieces - 1),
+                    row = (r.shape.outer - rows) * i / (pieces - 1);
         input.read({first, length}, {row, rows, 0, r.shape.inner}, samples.data(), length);
         sum = digest(samples.data(), samples.size(), sum);
     }
@@ -77,7 +78,8 @@ Json identity_of(const JobTexts& job, io::Reader& input, bool probed) {
     Json identity;
     Json& texts = identity["job"];
     texts = Json::object();
-    for (const auto& [key, value] : job) texts[key] = value;
+    for (const auto& [key, value] : job)
+        texts[key] = value;
     texts["input"] = absolute(r.path) + (r.dataset.empty() ? "" : ":" + r.dataset);
     Json& in = identity["input"];
     in["bytes"] = r.file_bytes;
@@ -91,24 +93,26 @@ Json identity_of(const JobTexts& job, io::Reader& input, bool probed) {
 Resemblance resemblance(const Json& before, const Json& now, io::Reader& input) {
     Resemblance c;
     const Json &old_job = before.at("job"), &job = now.at("job");
-    if (job.as_object() == nullptr || old_job.as_object() == nullptr) return {Likeness::job_changed, "it is not told", 0};
+    if (job.as_object() == nullptr || old_job.as_object() == nullptr)
+        return {Likeness::job_changed, "it is not told", 0};
     for (const auto* texts : {&old_job, &job})
         for (const auto& [key, ignored] : *texts->as_object())
             if (text_at(old_job, key) != text_at(job, key))
-                return {Likeness::job_changed, key + " was " + text_at(old_job, key) + ", now " + text_at(job, key), 0};
+                return {Likeness::job_changed,
+                        key + " was " + text_at(old_job, key) + ", now " + text_at(job, key), 0};
     const Json &old_in = before.at("input"), &in = now.at("input");
     c.frames_before = static_cast<Index>(old_in.at("frames").number());
     const auto frames = static_cast<Index>(in.at("frames").number());
-    if (text_at(old_in, "bytes") == text_at(in, "bytes") && text_at(old_in, "modified") == text_at(in, "modified") &&
-        c.frames_before == frames)
+    if (text_at(old_in, "bytes") == text_at(in, "bytes") &&
+        text_at(old_in, "modified") == text_at(in, "modified") && c.frames_before == frames)
         return c;
     const std::string* was = old_in.at("probe").as_text();
     const bool longer = frames > c.frames_before && c.frames_before > 0;
     c.likeness = longer && was != nullptr && !input.sequential() && probe(input, c.frames_before) == *was
                      ? Likeness::appended
                      : Likeness::input_changed;
-    c.difference = "it had " + text_at(old_in, "bytes") + " bytes of " + text_at(old_in, "modified") + ", now " +
-                   text_at(in, "bytes") + " of " + text_at(in, "modified");
+    c.difference = "it had " + text_at(old_in, "bytes") + " bytes of " + text_at(old_in, "modified") +
+                   ", now " + text_at(in, "bytes") + " of " + text_at(in, "modified");
     return c;
 }
 

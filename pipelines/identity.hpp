@@ -14,15 +14,15 @@ namespace convoy::pipelines {
 /// Named texts; two jobs whose texts are equal give the same bits for the same input.
 using JobTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// The given parameters of `params` as "name=value name=value", with the checksum of each file that one names;
-/// without those named in `but`.
+/// The given parameters of `params` as "name=value name=value", with the checksum of each file that one
+/// names; without those named in `but`.
 std::string described(const Params& params, const std::vector<std::string_view>& but = {});
 
 /// Size and time of a file, as a text that changes with them.
 std::string file_state(const std::string& path);
 
-/// Identity of a job on an input: {"job": {...}, "input": {...}}. `probed`: some of the input's samples are read, so
-/// that an input that was appended to can be told from one that was changed.
+/// Identity of a job on an input: {"job": {...}, "input": {...}}. `probed`: some of the input's samples are
+/// read, so that an input that was appended to can be told from one that was changed.
 Json identity_of(const JobTexts& job, io::Reader& input, bool probed);
 
 /// How an earlier identity compares with that of now.

@@ -15,9 +15,11 @@ bool is_there(const std::string& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-Error refused(const std::string& path, const std::string& what, const Resemblance& c, const std::string& input) {
-    const std::string why = c.likeness == Likeness::job_changed ? "is of another job: "
-                                                                : "is of " + input + " before that was changed: ";
+Error refused(const std::string& path, const std::string& what, const Resemblance& c,
+              const std::string& input) {
+    const std::string why = c.likeness == Likeness::job_changed
+                                ? "is of another job: "
+                                : "is of " + input + " before that was changed: ";
     return failed(path, what + why + c.difference, "--overwrite makes it anew");
 }
 
@@ -38,8 +40,10 @@ void Survival::look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wis
     const Resemblance finished = before ? resemblance(*before, identity_, input_) : Resemblance{};
     if (before && finished.likeness == Likeness::same) {
         ending_ = Ending::skipped;
-        std::error_code ignored;  // a run that was killed just after it had renamed its part leaves its journal
-        if (!is_there(spec.path + ".part")) std::filesystem::remove(io::PartFile::journal_path(spec.path), ignored);
+        std::error_code
+            ignored;  // a run that was killed just after it had renamed its part leaves its journal
+        if (!is_there(spec.path + ".part"))
+            std::filesystem::remove(io::PartFile::journal_path(spec.path), ignored);
         return;
     }
     replaces_ = before && finished.likeness == Likeness::appended;
@@ -69,7 +73,8 @@ bool Survival::take_up_part(const io::OutputSpec& spec) {
     return false;
 }
 
-// Of the frames of an output made when the input had `frames_before` frames: those of whole blocks that use none beyond.
+// Of the frames of an output made when the input had `frames_before` frames: those of whole blocks that use
+// none beyond.
 Index Survival::frames_that_stay(Index frames_before) const {
     const Stage& last = *chain_.back();
     const Index block = last.block(), begin = wanted_.first / block * block;
@@ -122,7 +127,8 @@ std::unique_ptr<Journal> Survival::begin(io::Writer& file, SampleType computed, 
         entry_.geometry.kept_frames = kept;
     }
     file.keep();
-    auto journal = std::make_unique<Journal>(io::PartFile::journal_path(spec_.path), entry_, [&file] { file.flush(); });
+    auto journal =
+        std::make_unique<Journal>(io::PartFile::journal_path(spec_.path), entry_, [&file] { file.flush(); });
     stream.journal = journal.get();
     stream.hash = true;  // of what is written now, should a resumed run be asked for it
     return journal;

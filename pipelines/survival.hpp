@@ -1,4 +1,5 @@
-// What earlier runs left of an output, how a run goes on from it, and what it leaves itself should it be killed.
+// What earlier runs left of an output, how a run goes on from it, and what it leaves itself should it be
+// killed.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace convoy::pipelines {
 
-/// How a job's output comes about: all of it made now; the rest of a killed run's; the tail of one whose input was
-/// appended to; nothing, since it is finished.
+/// How a job's output comes about: all of it made now; the rest of a killed run's; the tail of one whose
+/// input was appended to; nothing, since it is finished.
 enum class Ending { done, resumed, extended, skipped };
 
 /// What the user wants of what is there.
@@ -24,18 +25,20 @@ struct Wishes {
 /// Of one job: look() first, then prepare() before the file is made, and begin() before the stream.
 class Survival {
   public:
-    Survival(io::Reader& input, const Chain& chain, Span wanted) : input_(input), chain_(chain), wanted_(wanted) {}
+    Survival(io::Reader& input, const Chain& chain, Span wanted)
+        : input_(input), chain_(chain), wanted_(wanted) {}
 
     /// Looks at spec.path and what lies beside it; adds the job's identity to the spec. `extendable`: the
-    /// outputs depend on the samples that they use only. Error where an output or a part is of another job, or of an
-    /// input that was changed (not with `overwrite`).
+    /// outputs depend on the samples that they use only. Error where an output or a part is of another job,
+    /// or of an input that was changed (not with `overwrite`).
     void look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes, bool extendable);
     Ending ending() const { return ending_; }
 
     /// Makes spec and stream go on from what is there.
     void prepare(io::OutputSpec& spec, StreamOptions& stream);
-    /// The file is there: copies what stays of an older output, and starts the journal (none where nobody asked for it,
-    /// or the file cannot be taken up), which `file` must outlive. `computed`: type of the chain's result.
+    /// The file is there: copies what stays of an older output, and starts the journal (none where nobody
+    /// asked for it, or the file cannot be taken up), which `file` must outlive. `computed`: type of the
+    /// chain's result.
     std::unique_ptr<Journal> begin(io::Writer& file, SampleType computed, StreamOptions& stream);
 
     /// What the stream started with.
@@ -52,10 +55,10 @@ class Survival {
     Span wanted_;
     Wishes wishes_;
     Ending ending_ = Ending::done;
-    bool replaces_ = false;      // an older output of the same job is there
+    bool replaces_ = false;  // an older output of the same job is there
     Json identity_;
-    io::OutputSpec spec_;        // as it was prepared
-    JournalEntry entry_;         // where the stream starts
+    io::OutputSpec spec_;  // as it was prepared
+    JournalEntry entry_;   // where the stream starts
     Index samples_kept_ = 0;
 };
 

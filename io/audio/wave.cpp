@@ -124,7 +124,8 @@ class WaveWriter : public Writer {
         std::string there(header.size(), '\0');
         const auto bytes = static_cast<Index>(header.size());
         if (part_.file().read_some(part_.path(), 0, there.data(), bytes) != bytes || there != header)
-            throw failed(spec_.path, part_.path() + " is not what its journal tells", "--overwrite starts anew");
+            throw failed(spec_.path, part_.path() + " is not what its journal tells",
+                         "--overwrite starts anew");
     }
 
     void write_as_is(Span span, const std::byte* src) {

@@ -23,7 +23,8 @@ std::string identity_in(const std::string& path);
 
 /// The file under its temporary name, for lay_out().
 File make_file(const PartFile& part);
-/// Where the samples of `spec` begin in a temporary file that an earlier run laid out. Error where it is not so.
+/// Where the samples of `spec` begin in a temporary file that an earlier run laid out. Error where it is not
+/// so.
 Index samples_place(const PartFile& part, const OutputSpec& spec);
 /// Makes everything but the samples; the dataset lies in one piece, its place fixed, or in chunks of these
 /// extents.
