@@ -124,6 +124,7 @@ struct Job::State {
     void plan_stream();
     void describe_output();
     io::OutputSpec describe(const Flow& of, SampleType computed, Span part, const std::string& path) const;
+    void refuse_options_of_other_formats();
     void provenance();
     StreamReport pass(io::Writer& writer);
     StreamReport pass(std::size_t stages, Span frames, io::Writer& writer);
@@ -371,8 +372,7 @@ void Job::State::describe_output() {
     report.out_type = std::string(spec.complex ? "complex " : "") + std::string(name_of(spec.type));
     report.out_first = pieces.empty() ? wanted.first : 0;
     report.out_rate = flow.rate;
-    if (o.flag("guard") && !is_audio_name(spec.path))
-        throw usage_error("--guard is for audio output", "let the output's name end in .wav, or leave --guard out");
+    refuse_options_of_other_formats();
     cuts = stream_cuts(source(), chain, wanted, is_audio_name(spec.path), stream);
     provenance();
     for (Saved& s : saved) {
@@ -380,6 +380,20 @@ void Job::State::describe_output() {
         s.spec.provenance = spec.provenance;
         report.saved.push_back({s.spec.path, s.spec.dims, {}});
     }
+}
+
+// An option that the output's format has no use for is a mistake, not something to pass over.
+void Job::State::refuse_options_of_other_formats() {
+    if (spec.path == "null") return;
+    const bool audio = is_audio_name(spec.path);
+    const auto refuse = [&](std::string_view option, const std::string& kind, const std::string& hint) {
+        if (request.options.given(option))
+            throw usage_error("--" + std::string(option) + " is for " + kind + " output, and " + spec.path + " is not", hint);
+    };
+    for (const char* option : {"output-dtype", "compression", "hdf5-chunks", "out-dataset"})
+        if (audio) refuse(option, "HDF5", "leave it out; --bits sets the width of audio samples");
+    for (const char* option : {"bits", "guard"})
+        if (!audio) refuse(option, "audio", "leave it out, or let the output's name end in .wav");
 }
 
 void Job::State::provenance() {

@@ -78,6 +78,12 @@ void frames_of(const Params& p, Problem& problem) {
         throw usage_error("a window of " + to_text(length) + " samples does not fit into " +
                               p.spelled("nfft") + " " + to_text(problem.nfft),
                           "choose a length from 1 to nfft");
+    // Before the work for it: tables of a length far beyond the signal's would not fit into memory.
+    constexpr Index ordinary = Index{1} << 24;
+    if (problem.nfft > ordinary && problem.nfft / 2 > problem.shape.frames)
+        throw usage_error("the signal of " + to_text(problem.shape.frames) + " samples is shorter than one frame of " +
+                              to_text(problem.nfft) + " samples",
+                          "choose a smaller --nfft");
     problem.window = window::make(p.text("window"), length, window::Symmetry::periodic);
     problem.hop = hop_of(p, problem.nfft, length);
     problem.centered = p.flag("center");
