@@ -1,5 +1,5 @@
-// Commands: what `convoy NAME` does. One file a command; each declares its parameters, and command_line.cpp turns the
-// declarations into options and help.
+// Commands: what `convoy NAME` does. One file a command; each declares its parameters, and command_line.cpp
+// turns the declarations into options and help.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ struct Group {
 struct Command {
     std::string_view name;
     std::string_view summary;
-    std::string_view inputs;   // what the positional words are called: "INPUT..."; empty: none are taken
+    std::string_view inputs;  // what the positional words are called: "INPUT..."; empty: none are taken
     bool inputs_required = false;
     std::string_view example;  // shown at the end of the help
     std::vector<Group> (*groups)();

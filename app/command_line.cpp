@@ -25,11 +25,13 @@ using command::Call;
 using command::Command;
 
 std::string shell_quoted(const std::string& word) {
-    const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                               "0123456789_-+=./:,@%") == std::string::npos;
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789_-+=./:,@%") == std::string::npos;
     if (plain) return word;
     std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    for (const char c : word)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
 }
 
@@ -45,7 +47,8 @@ struct Bound {
 std::string spellings(const Param& p) {
     std::string names = "--" + std::string(p.name);
     if (p.also.empty()) return names;
-    for (const std::string& other : split(p.also, ',')) names = (other.size() == 1 ? "-" : "--") + other + "," + names;
+    for (const std::string& other : split(p.also, ','))
+        names = (other.size() == 1 ? "-" : "--") + other + "," + names;
     return names;
 }
 
@@ -56,7 +59,8 @@ void add_option(Bound& bound, const Param& p, std::string_view group) {
     if (!p.fallback.empty()) help += " (default " + std::string(p.fallback) + ")";
     CLI::Option* option = nullptr;
     if (p.kind == Kind::flag) {
-        option = bound.app->add_flag_callback(spellings(p), [&text] { text = {""}; }, help);
+        option = bound.app->add_flag_callback(
+            spellings(p), [&text] { text = {""}; }, help);
     } else {
         option = bound.app->add_option(spellings(p), text, help);
         option->expected(p.optional_value ? 0 : 1, 1)->type_name(std::string(p.value));
@@ -86,7 +90,8 @@ void bind(Bound& bound) {
 
 std::string lines_of(const std::vector<std::string>& texts) {
     std::string lines;
-    for (const std::string& text : texts) lines += (lines.empty() ? "" : "\n") + text;
+    for (const std::string& text : texts)
+        lines += (lines.empty() ? "" : "\n") + text;
     return lines;
 }
 
@@ -111,7 +116,8 @@ std::string version_text() {
     };
     text += "\nfile formats:" + list(io::catalog());
     text += "\n1-D strategies:";
-    for (const auto* s : conv1d::catalog()) text += " " + std::string(s->name) + "(" + std::string(name_of(s->backend)) + ")";
+    for (const auto* s : conv1d::catalog())
+        text += " " + std::string(s->name) + "(" + std::string(name_of(s->backend)) + ")";
     text += "\nmemory modes:" + list(memory::catalog());
     return text;
 }
@@ -124,18 +130,21 @@ Error rewritten(const CLI::ParseError& e, const std::vector<Bound*>& bound) {
         if (!b->app->parsed()) continue;
         const auto at = what.find("--");
         std::vector<std::string> names;
-        for (const Param& p : b->declared) names.push_back("--" + std::string(p.name));
+        for (const Param& p : b->declared)
+            names.push_back("--" + std::string(p.name));
         const std::string near = at == std::string::npos ? "" : nearest(what.substr(at), names);
         const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
-        return usage_error(what, unknown && !near.empty() ? "did you mean " + near + "?"
-                                                          : "see convoy " + std::string(b->command->name) + " --help");
+        return usage_error(what, unknown && !near.empty()
+                                     ? "did you mean " + near + "?"
+                                     : "see convoy " + std::string(b->command->name) + " --help");
     }
     return usage_error(what, "see convoy --help");
 }
 
 Error unknown_command(const std::string& word, const std::vector<Bound*>& bound) {
     std::vector<std::string> names;
-    for (const Bound* b : bound) names.emplace_back(b->command->name);
+    for (const Bound* b : bound)
+        names.emplace_back(b->command->name);
     const std::string near = nearest(word, names);
     return usage_error("there is no command '" + word + "'",
                        near.empty() ? "see convoy --help" : "did you mean '" + near + "'?");
@@ -147,14 +156,16 @@ int run_parsed(const Bound& bound, std::string words) {
     pipelines::load_calibration();
     const Index threads = call.params.integer_if("threads").value_or(device::available_cpus());
     if (threads < 1 || threads > 4096) throw usage_error("--threads must be from 1 to 4096");
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(threads));
     return bound.command->run(call);
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-    CLI::App app("convoy filters long signals: WAV and HDF5 in, HDF5 out, on a GPU where there is one.", "convoy");
+    CLI::App app("convoy filters long signals: WAV and HDF5 in, HDF5 out, on a GPU where there is one.",
+                 "convoy");
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
     app.set_help_flag("-h,--help", "print this help and leave");
@@ -169,7 +180,8 @@ int run_command_line(int argc, char** argv) {
         all.push_back(std::move(bound));
     }
     std::string words = "convoy";
-    for (int i = 1; i < argc; ++i) words += " " + shell_quoted(argv[i]);
+    for (int i = 1; i < argc; ++i)
+        words += " " + shell_quoted(argv[i]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
@@ -180,7 +192,8 @@ int run_command_line(int argc, char** argv) {
         write_text("-", version_text() + "\n");
         return 0;
     } catch (const CLI::ParseError& e) {
-        if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) throw unknown_command(argv[1], views);
+        if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty())
+            throw unknown_command(argv[1], views);
         throw rewritten(e, views);
     }
     for (const Bound* b : views)

@@ -14,7 +14,10 @@ namespace convoy::app {
 namespace {
 
 constexpr Param output_path[] = {
-    {.name = "output", .value = "OUT", .help = "the result; its ending picks the format, HDF5 by default", .also = "o"},
+    {.name = "output",
+     .value = "OUT",
+     .help = "the result; its ending picks the format, HDF5 by default",
+     .also = "o"},
 };
 
 // The values of `call` that belong to a list of declarations, as parameters of their own.
@@ -38,7 +41,8 @@ std::vector<command::Group> step_groups(std::string_view step, std::string_view 
 
 pipelines::JobRequest job_request(std::string_view name, const command::Call& call) {
     const auto& step = step::catalog().at(name);
-    if (!call.params.given("output")) throw usage_error("no output is given", "say where the result goes: -o OUT.h5");
+    if (!call.params.given("output"))
+        throw usage_error("no output is given", "say where the result goes: -o OUT.h5");
     return {call.inputs.empty() ? "" : call.inputs.front(),
             call.params.text("output"),
             part_of(call, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
@@ -56,7 +60,8 @@ int run_single(pipelines::JobRequest request, const Params& params) {
     request.progress = progress.callback();
     pipelines::Job job(std::move(request));
     if (params.flag("explain"))
-        for (const pipelines::StepReport& step : job.planned().steps) log_text(step.explanation);
+        for (const pipelines::StepReport& step : job.planned().steps)
+            log_text(step.explanation);
     const pipelines::JobReport report = job.run();
     if (report.ending == pipelines::Ending::skipped)
         log_note(params, report.output + ": is finished already, and its input unchanged; nothing to do");
@@ -87,7 +92,8 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     const auto skipped = std::count_if(outcomes.begin(), outcomes.end(), [](const pipelines::Outcome& o) {
         return o.report && o.report->ending == pipelines::Ending::skipped;
     });
-    if (skipped > 0) log_note(params, to_text(static_cast<Index>(skipped)) + " outputs were finished already");
+    if (skipped > 0)
+        log_note(params, to_text(static_cast<Index>(skipped)) + " outputs were finished already");
     write_report(params, to_json(outcomes));
     if (params.given("html")) write_text(params.text("html"), pipelines::html_report(outcomes, command));
     if (params.flag("explain"))

@@ -15,8 +15,8 @@ std::vector<command::Group> step_groups(std::string_view step, std::string_view 
 /// The job that a call describes: the step on the call's input.
 pipelines::JobRequest job_request(std::string_view step, const command::Call& call);
 
-/// Runs one job, or a batch as --jobs, --fail-fast, --failed-to and --report say: then one line for each failure, and a
-/// list of them at the end. Returns the exit status.
+/// Runs one job, or a batch as --jobs, --fail-fast, --failed-to and --report say: then one line for each
+/// failure, and a list of them at the end. Returns the exit status.
 int run_requests(std::vector<pipelines::JobRequest> requests, const Params& params, bool batch);
 
 /// Runs the step on the call's input; returns the exit status.

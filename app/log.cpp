@@ -32,8 +32,8 @@ bool on_terminal() {
 
 void configure_log(const Params& params) {
     const std::string level = params.text("log-level");
-    logger()->set_level(level == "debug"  ? spdlog::level::debug
-                        : level == "info" ? spdlog::level::info
+    logger()->set_level(level == "debug"   ? spdlog::level::debug
+                        : level == "info"  ? spdlog::level::info
                         : level == "error" ? spdlog::level::err
                                            : spdlog::level::warn);
     on_warning([](const std::string& where, const std::string& text) {
@@ -73,8 +73,9 @@ struct Progress::State {
         constexpr int width = 24;
         std::string bar(static_cast<std::size_t>(part * width), '#');
         bar.resize(width, '.');
-        std::fprintf(stderr, "\r%s [%s] %3.0f %%  %.1f Msamples/s  %.0f s left \033[K", label.c_str(), bar.c_str(),
-                     part * 100, static_cast<double>(done) / seconds * 1e-6, seconds * (1 - part) / part);
+        std::fprintf(stderr, "\r%s [%s] %3.0f %%  %.1f Msamples/s  %.0f s left \033[K", label.c_str(),
+                     bar.c_str(), part * 100, static_cast<double>(done) / seconds * 1e-6,
+                     seconds * (1 - part) / part);
     }
 };
 

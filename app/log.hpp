@@ -19,7 +19,8 @@ void log_info(const std::string& text);
 /// Lines without a prefix, as they are: what a batch did not do, a table that was asked for.
 void log_text(const std::string& lines);
 
-/// Shows how far the work is, with rate and time left: only on a terminal, and not with --quiet. Erased when destroyed.
+/// Shows how far the work is, with rate and time left: only on a terminal, and not with --quiet. Erased when
+/// destroyed.
 class Progress {
   public:
     Progress(const Params& params, std::string label);

@@ -27,18 +27,21 @@ std::string csv_cell(const Json& value) {
     const std::string text = cell_text(value);
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    for (const char c : text)
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";
 }
 
 std::string as_csv(const Table& table) {
     std::string text;
     const auto line = [&](const auto& cells, auto print) {
-        for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + print(cells[i]);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            text += (i == 0 ? "" : ",") + print(cells[i]);
         text += "\n";
     };
     line(table.columns, [](const std::string& name) { return csv_cell(name); });
-    for (const auto& row : table.rows) line(row, csv_cell);
+    for (const auto& row : table.rows)
+        line(row, csv_cell);
     return text;
 }
 
@@ -46,7 +49,8 @@ std::string as_json(const Table& table) {
     Json rows = Json::array();
     for (const auto& row : table.rows) {
         Json object = Json::object();
-        for (std::size_t i = 0; i < table.columns.size(); ++i) object[table.columns[i]] = row[i];
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            object[table.columns[i]] = row[i];
         rows.push(std::move(object));
     }
     Json whole;
@@ -69,11 +73,13 @@ std::string as_text(const Table& table) {
     std::vector<std::vector<std::string>> cells{table.columns};
     for (const auto& row : table.rows) {
         auto& line = cells.emplace_back();
-        for (const Json& value : row) line.push_back(value.is_null() ? "-" : short_text(value));
+        for (const Json& value : row)
+            line.push_back(value.is_null() ? "-" : short_text(value));
     }
     std::vector<std::size_t> widths(table.columns.size(), 0);
     for (const auto& line : cells)
-        for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+        for (std::size_t i = 0; i < line.size(); ++i)
+            widths[i] = std::max(widths[i], line[i].size());
     std::string text;
     for (const auto& line : cells) {
         for (std::size_t i = 0; i < line.size(); ++i) {
@@ -107,7 +113,9 @@ void write_report(const Params& params, const Json& report) {
 }
 
 void print(const Table& table, const Params& params) {
-    const std::string text = params.flag("json") ? as_json(table) : params.flag("csv") ? as_csv(table) : as_text(table);
+    const std::string text = params.flag("json")  ? as_json(table)
+                             : params.flag("csv") ? as_csv(table)
+                                                  : as_text(table);
     write_text("-", text);
 }
 

@@ -79,8 +79,7 @@ void File::write_at(const std::string& path, Index offset, const void* from, Ind
 }
 
 void File::flush(const std::string& path) const {
-    if (::fdatasync(descriptor_) != 0)
-        throw failed(path, "cannot be written: " + system_error_text(errno));
+    if (::fdatasync(descriptor_) != 0) throw failed(path, "cannot be written: " + system_error_text(errno));
 }
 
 void flush_folder(const std::string& path) {

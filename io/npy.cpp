@@ -65,9 +65,11 @@ std::vector<double> in_c_order(const std::vector<double>& values, const std::vec
     std::vector<Index> index(shape.size(), 0);
     for (const double value : values) {
         Index at = 0;
-        for (std::size_t axis = 0; axis < shape.size(); ++axis) at = at * shape[axis] + index[axis];
+        for (std::size_t axis = 0; axis < shape.size(); ++axis)
+            at = at * shape[axis] + index[axis];
         turned[static_cast<std::size_t>(at)] = value;
-        for (std::size_t axis = 0; axis < shape.size() && ++index[axis] == shape[axis]; ++axis) index[axis] = 0;
+        for (std::size_t axis = 0; axis < shape.size() && ++index[axis] == shape[axis]; ++axis)
+            index[axis] = 0;
     }
     return turned;
 }
@@ -84,7 +86,9 @@ Array read_npy(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(in), {});
     if (bytes.size() < 10 || !bytes.starts_with(magic)) throw failed(path, "is not a .npy file");
-    const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+    const auto byte = [&](std::size_t i) {
+        return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
+    };
     const bool long_header = bytes[6] >= 2;
     const std::size_t start = long_header ? 12 : 10;
     if (bytes.size() < start) throw failed(path, "the .npy header is cut short");
@@ -93,7 +97,10 @@ Array read_npy(const std::string& path) {
     const std::string header = bytes.substr(start, length);
 
     const std::string type = field(header, "descr", path);  // '<f8'
-    const std::size_t size = type.size() >= 5 ? static_cast<std::size_t>(parse_integer(type.substr(3, type.size() - 4)).value_or(0)) : 0;
+    const std::size_t size =
+        type.size() >= 5
+            ? static_cast<std::size_t>(parse_integer(type.substr(3, type.size() - 4)).value_or(0))
+            : 0;
     const Convert convert = type.size() >= 5 ? converter(type[2], size) : nullptr;
     if (convert == nullptr)
         throw failed(path, "holds samples of NumPy type " + type, "save it as float64 (array.astype('f8'))");
@@ -113,19 +120,23 @@ Array read_npy(const std::string& path) {
     }
     const std::size_t wanted = static_cast<std::size_t>(count) * size;
     if (bytes.size() - start - length < wanted)
-        throw failed(path, "is cut short: the header declares " + std::to_string(wanted) + " bytes of values, " +
-                               std::to_string(bytes.size() - start - length) + " are there");
+        throw failed(path, "is cut short: the header declares " + std::to_string(wanted) +
+                               " bytes of values, " + std::to_string(bytes.size() - start - length) +
+                               " are there");
     const char* at = bytes.data() + start + length;
-    for (Index i = 0; i < count; ++i) array.values.push_back(convert(at + static_cast<std::size_t>(i) * size, swap));
+    for (Index i = 0; i < count; ++i)
+        array.values.push_back(convert(at + static_cast<std::size_t>(i) * size, swap));
     if (field(header, "fortran_order", path) == "True") array.values = in_c_order(array.values, array.shape);
     return array;
 }
 
 void write_npy(const std::string& path, const Array& array) {
     std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (";
-    for (const Index extent : array.shape) header += std::to_string(extent) + ",";
+    for (const Index extent : array.shape)
+        header += std::to_string(extent) + ",";
     header += "), }";
-    header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');  // the values start at a multiple of 64 bytes
+    header.resize((header.size() + 11 + 63) / 64 * 64 - 11,
+                  ' ');  // the values start at a multiple of 64 bytes
     header += '\n';
     std::string bytes(magic);
     bytes += {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};

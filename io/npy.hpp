@@ -17,8 +17,8 @@ struct Array {
 /// Whether the file starts as a .npy file does.
 bool is_npy(const std::string& path);
 
-/// Reads real numbers of any NumPy type, either byte order and either memory order. Error (naming the file) for
-/// anything else. Format: numpy.lib.format, versions 1 to 3.
+/// Reads real numbers of any NumPy type, either byte order and either memory order. Error (naming the file)
+/// for anything else. Format: numpy.lib.format, versions 1 to 3.
 Array read_npy(const std::string& path);
 
 /// Writes float64 in C order, version 1. Error where the file cannot be written.

@@ -30,8 +30,9 @@ std::vector<double> parse_text(std::istream& in, const std::string& name) {
                 throw failed(where, "'" + line.substr(at, end - at) + "' is not a number",
                              "give filter coefficients, one a line");
             if (!std::isfinite(value))
-                throw failed(where, "tap " + std::to_string(taps.size()) + " is not finite (" +
-                                        line.substr(at, end - at) + ")",
+                throw failed(where,
+                             "tap " + std::to_string(taps.size()) + " is not finite (" +
+                                 line.substr(at, end - at) + ")",
                              "mend the filter's coefficients");
             taps.push_back(value);
             at = end;
@@ -55,13 +56,15 @@ Array read_array(const std::string& source, const OpenOptions& options) {
     });
     const double gain = r.scaling.gain.empty() ? 1 : r.scaling.gain.front();
     const double offset = r.scaling.offset.empty() ? 0 : r.scaling.offset.front();
-    for (double& v : array.values) v = v * gain + offset;
+    for (double& v : array.values)
+        v = v * gain + offset;
     return array;
 }
 
 std::vector<double> as_taps(Array array, const std::string& source) {
     Index longer = 0;
-    for (const Index extent : array.shape) longer += extent > 1 ? 1 : 0;
+    for (const Index extent : array.shape)
+        longer += extent > 1 ? 1 : 0;
     if (longer > 1)
         throw failed(source, "holds an array of " + std::to_string(array.shape.size()) + " axes",
                      "taps are one series of numbers");
@@ -77,7 +80,8 @@ bool looks_like_text(const std::string& path) {
         if (const unsigned char c = static_cast<unsigned char>(buffer[i]);
             c < 9 || (c > 13 && c < 32) || c == 127)
             return false;
-    return std::string_view(buffer, static_cast<std::size_t>(std::min<std::streamsize>(in.gcount(), 4))) != "RIFF";
+    return std::string_view(buffer, static_cast<std::size_t>(std::min<std::streamsize>(in.gcount(), 4))) !=
+           "RIFF";
 }
 
 std::vector<double> finite(std::vector<double> taps, const std::string& source) {
@@ -95,7 +99,8 @@ std::vector<double> read_taps(const std::string& source) {
     if (source == "-") return finite(parse_text(std::cin, "standard input"), "standard input");
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(source, ignored)) {
-        if (source.find(':') != std::string::npos) return finite(as_taps(read_array(source, {}), source), source);
+        if (source.find(':') != std::string::npos)
+            return finite(as_taps(read_array(source, {}), source), source);
         if (!std::filesystem::exists(source, ignored)) throw failed(source, "there is no such file of taps");
     }
     if (is_npy(source)) return finite(as_taps(read_npy(source), source), source);
@@ -109,7 +114,8 @@ Array read_kernel(const std::string& source) {
     std::error_code ignored;
     OpenOptions options;
     options.image = true;  // the order of its samples is all that matters
-    Array kernel = std::filesystem::exists(source, ignored) && is_npy(source) ? read_npy(source) : read_array(source, options);
+    Array kernel = std::filesystem::exists(source, ignored) && is_npy(source) ? read_npy(source)
+                                                                              : read_array(source, options);
     finite(kernel.values, source);
     return kernel;
 }

@@ -18,7 +18,9 @@ constexpr Param list[] = {
     {.name = "files-from", .value = "FILE", .help = "more inputs, one a line; - is standard input"},
     {.name = "null", .kind = Kind::flag, .help = "--files-from is separated by NUL", .also = "0"},
     {.name = "join", .kind = Kind::flag, .help = "inputs that follow one another in time are one signal"},
-    {.name = "split", .value = "WHERE", .help = "cut the result again: `input` (with --join, one output an input) or a time"},
+    {.name = "split",
+     .value = "WHERE",
+     .help = "cut the result again: `input` (with --join, one output an input) or a time"},
     {.name = "jobs", .kind = Kind::integer, .value = "N", .help = "files at once", .fallback = "1"},
     {.name = "fail-fast", .kind = Kind::flag, .help = "stop at the first file that fails"},
     {.name = "failed-to", .value = "FILE", .help = "write the names of files that failed, one a line"},
@@ -95,7 +97,8 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
     };
     {
         std::vector<std::jthread> threads;
-        for (int j = 1; j < options.jobs; ++j) threads.emplace_back(work);
+        for (int j = 1; j < options.jobs; ++j)
+            threads.emplace_back(work);
         work();
     }
     const bool kept = std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.kept; });
@@ -106,7 +109,8 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
 
 void make_folders(const JobRequest& request) {
     if (request.output != "null") make_folder(request.output);
-    for (const std::string& output : request.split_outputs) make_folder(output);
+    for (const std::string& output : request.split_outputs)
+        make_folder(output);
     for (const StepCall& call : request.steps)
         if (call.step->name == "save") make_folder(call.params.text("path"));
 }
@@ -133,9 +137,12 @@ Json to_json(const std::vector<Outcome>& outcomes) {
 
 Shard parse_shard(const std::string& text) {
     if (text == "slurm") {
-        const Index step = std::getenv("SLURM_ARRAY_TASK_STEP") ? std::max<Index>(1, environment("SLURM_ARRAY_TASK_STEP")) : 1;
+        const Index step = std::getenv("SLURM_ARRAY_TASK_STEP")
+                               ? std::max<Index>(1, environment("SLURM_ARRAY_TASK_STEP"))
+                               : 1;
         const Index first = environment("SLURM_ARRAY_TASK_MIN");
-        return {(environment("SLURM_ARRAY_TASK_ID") - first) / step + 1, environment("SLURM_ARRAY_TASK_COUNT")};
+        return {(environment("SLURM_ARRAY_TASK_ID") - first) / step + 1,
+                environment("SLURM_ARRAY_TASK_COUNT")};
     }
     const auto words = split(text, '/');
     const auto part = words.size() == 2 ? parse_integer(words[0]) : std::nullopt;
@@ -149,7 +156,8 @@ std::vector<std::string> shard_of(std::vector<std::string> inputs, const Shard& 
     std::sort(inputs.begin(), inputs.end());
     std::vector<double> ends;  // bytes up to and with each input; an empty file counts as one byte
     double total = 0;
-    for (const std::string& input : inputs) ends.push_back(total += static_cast<double>(std::max<Index>(1, file_bytes(input))));
+    for (const std::string& input : inputs)
+        ends.push_back(total += static_cast<double>(std::max<Index>(1, file_bytes(input))));
     std::vector<std::string> mine;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const double before = i == 0 ? 0 : ends[i - 1];

@@ -17,15 +17,15 @@ std::span<const Param> batch_params();
 /// How one job of a batch ended.
 struct Outcome {
     std::string input, output;
-    std::optional<JobReport> report;    // where it was done
-    std::string error;                  // why not, as one line; empty where done
+    std::optional<JobReport> report;  // where it was done
+    std::string error;                // why not, as one line; empty where done
     Fault fault = Fault::failed;
-    bool stopped = false;               // never started, since another one failed (--fail-fast), or by a signal
-    bool kept = false;                  // stopped midway, and what it had done is kept for --resume
+    bool stopped = false;  // never started, since another one failed (--fail-fast), or by a signal
+    bool kept = false;     // stopped midway, and what it had done is kept for --resume
 };
 
 struct BatchOptions {
-    int jobs = 1;                       // files at once; memory is shared among them
+    int jobs = 1;  // files at once; memory is shared among them
     bool fail_fast = false;
     std::function<void(const Outcome&, std::size_t done, std::size_t all)> finished;  // one call at a time
 };
@@ -39,13 +39,15 @@ void make_folders(const JobRequest& request);
 /// The outcomes as JSON, schema convoy.batch/1: the reports, or why there is none.
 Json to_json(const std::vector<Outcome>& outcomes);
 
-/// Part I of N (`2/8`), or `slurm`: an array job's own part, from its variables. Error (a wrong request) otherwise.
+/// Part I of N (`2/8`), or `slurm`: an array job's own part, from its variables. Error (a wrong request)
+/// otherwise.
 struct Shard {
-    Index part = 1, of = 1;             // part counts from 1
+    Index part = 1, of = 1;  // part counts from 1
 };
 Shard parse_shard(const std::string& text);
 
-/// Inputs of one shard: the sorted list cut into runs of about equal bytes. Every input is in exactly one shard.
+/// Inputs of one shard: the sorted list cut into runs of about equal bytes. Every input is in exactly one
+/// shard.
 std::vector<std::string> shard_of(std::vector<std::string> inputs, const Shard& shard);
 
 }  // namespace convoy::pipelines

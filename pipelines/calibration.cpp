@@ -40,7 +40,9 @@ void save(Json whole) {
     std::ofstream out(part);
     out << whole.dump() << "\n" << std::flush;
     if (out) fs::rename(part, path, error);
-    if (!out || error) throw failed(path.string(), "the calibration cannot be written", "set CONVOY_CALIBRATION to another place");
+    if (!out || error)
+        throw failed(path.string(), "the calibration cannot be written",
+                     "set CONVOY_CALIBRATION to another place");
 }
 
 struct Speed {
@@ -60,9 +62,11 @@ constexpr Lengths lengths[] = {{"transform32_ns", &cpu_cost::Calibration::transf
 
 Json to_json(const cpu_cost::Calibration& c) {
     Json j;
-    for (const Speed& s : speeds) j[s.key] = c.*s.value;
+    for (const Speed& s : speeds)
+        j[s.key] = c.*s.value;
     for (const Lengths& l : lengths)
-        for (const double ns : c.*l.values) j[l.key].push(ns);
+        for (const double ns : c.*l.values)
+            j[l.key].push(ns);
     return j;
 }
 
@@ -72,7 +76,8 @@ cpu_cost::Calibration cpu_from_json(const Json& j) {
     for (const Speed& s : speeds)
         if (const double v = j.at(s.key).number(); v > 0) c.*s.value = v;
     for (const Lengths& l : lengths)
-        if (const Json::Array* list = j.at(l.key).as_array(); list != nullptr && list->size() == (c.*l.values).size())
+        if (const Json::Array* list = j.at(l.key).as_array();
+            list != nullptr && list->size() == (c.*l.values).size())
             for (std::size_t i = 0; i < list->size(); ++i)
                 if (const double v = (*list)[i].number(); v > 0) (c.*l.values)[i] = v;
     return c;
@@ -113,7 +118,8 @@ void load_calibration() {
             cpu_cost::set_calibration(cpu_from_json(cpu));
         if (const Json::Object* modes = whole.at("memory_modes").as_object())
             for (const auto& [uuid, name] : *modes)
-                if (const memory::Mode* mode = name.as_text() ? memory::catalog().find(*name.as_text()) : nullptr)
+                if (const memory::Mode* mode =
+                        name.as_text() ? memory::catalog().find(*name.as_text()) : nullptr)
                     memory::set_fastest(uuid, *mode);
     } catch (const Error& error) {
         warn(error.where(), "the saved calibration " + error.problem() + ": the shipped defaults are used");

@@ -11,8 +11,8 @@ namespace convoy::pipelines {
 /// $CONVOY_CALIBRATION, else convoy/calibration.json in $XDG_CONFIG_HOME or ~/.config.
 std::string calibration_path();
 
-/// Takes over what is saved, if anything is: before the first plan. A file that cannot be read or understood is told in
-/// a warning, and the shipped defaults stay.
+/// Takes over what is saved, if anything is: before the first plan. A file that cannot be read or understood
+/// is told in a warning, and the shipped defaults stay.
 void load_calibration();
 
 /// The speeds of the CPU that `auto` goes by, as JSON; empty where they are the shipped ones.

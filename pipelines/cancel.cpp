@@ -15,7 +15,8 @@ void catch_signals() {
     struct sigaction action {};
     action.sa_handler = [](int signal) { received = signal; };
     sigemptyset(&action.sa_mask);
-    for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1})
+        sigaction(signal, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), not a crash
 }

@@ -5,7 +5,8 @@
 
 namespace convoy::pipelines {
 
-/// Thrown where the work stopped because of a signal; what was being written has been removed, or is kept for --resume.
+/// Thrown where the work stopped because of a signal; what was being written has been removed, or is kept for
+/// --resume.
 class Cancelled : public std::runtime_error {
   public:
     explicit Cancelled(int signal, bool kept = false)

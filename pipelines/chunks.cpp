@@ -63,7 +63,8 @@ std::size_t Cuts::total_bytes() const {
     std::size_t total = static_cast<std::size_t>(slots) * (in_bytes + out_bytes);
     if (frames.empty()) return total;
     total += in_bytes;  // the halo that is carried from chunk to chunk
-    for (std::size_t bytes : between_bytes) total += bytes;
+    for (std::size_t bytes : between_bytes)
+        total += bytes;
     return total;
 }
 
@@ -96,7 +97,8 @@ std::vector<Span> spans_for(const Chain& chain, Span out) {
 
 std::vector<Lanes> lanes_for(const Chain& chain, Lanes group) {
     std::vector<Lanes> lanes{group};
-    for (const auto& stage : chain) lanes.push_back(stage->lanes(lanes.back()));
+    for (const auto& stage : chain)
+        lanes.push_back(stage->lanes(lanes.back()));
     return lanes;
 }
 
@@ -107,8 +109,8 @@ Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutReque
     cuts.block = last.block();
     cuts.computed = widened(request.wanted, last);
 
-    const bool splittable =
-        !request.one_pass && std::all_of(chain.begin(), chain.end(), [](const auto& s) { return s->splittable(); });
+    const bool splittable = !request.one_pass && std::all_of(chain.begin(), chain.end(),
+                                                             [](const auto& s) { return s->splittable(); });
     // Rows of their own are read and written in pieces: a piece should be worth a system call (256 KiB).
     constexpr Index piece_bytes = 256 << 10;
     const Index sample = bytes_of(type);
@@ -128,7 +130,8 @@ Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutReque
         const Lanes group = taken == units ? Lanes::all(input) : grouped(input, taken).front();
         measure(chain, input, type, group, cuts);
     };
-    const double ratio = static_cast<double>(last.shape().frames) / static_cast<double>(std::max<Index>(1, input.frames));
+    const double ratio =
+        static_cast<double>(last.shape().frames) / static_cast<double>(std::max<Index>(1, input.frames));
     const auto chosen = [&] {
         const double in_frames =
             static_cast<double>(request.chunk_bytes) / static_cast<double>(taken * unit_lanes * sample);
@@ -149,10 +152,12 @@ Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutReque
         if (cuts.chunk_frames < longer) resize(longer);
     }
     while (cuts.total_bytes() > request.memory_limit) {
-        if (free_choice && cuts.chunk_frames > cuts.block && (cuts.chunk_frames > 4096 || !splittable || taken <= step))
+        if (free_choice && cuts.chunk_frames > cuts.block &&
+            (cuts.chunk_frames > 4096 || !splittable || taken <= step))
             resize(cuts.chunk_frames / 2);
         else if (splittable && taken > step)
-            taken = std::max(step, taken / 2 / step * step), resize(free_choice ? cuts.chunk_frames : request.chunk_frames);
+            taken = std::max(step, taken / 2 / step * step),
+            resize(free_choice ? cuts.chunk_frames : request.chunk_frames);
         else
             break;
     }

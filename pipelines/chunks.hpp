@@ -1,5 +1,5 @@
-// How a stream is cut: chunks along the frames, groups of lanes, and the bytes that follow. Pure arithmetic: nothing is
-// opened or allocated, so that a plan can be shown without touching anything.
+// How a stream is cut: chunks along the frames, groups of lanes, and the bytes that follow. Pure arithmetic:
+// nothing is opened or allocated, so that a plan can be shown without touching anything.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,26 @@ struct CutRequest {
     std::size_t chunk_bytes = 8u << 20;  // of input, where the frames are chosen
     std::size_t memory_limit = 160u << 20;
     int slots = 3;
-    Index row_alignment = 1;             // outer rows that belong together (an HDF5 chunk's)
-    bool one_pass = false;               // all lanes at once: ordered writers and sequential readers
-    Index group = 0;                     // rows (or columns, where there is one row) a group; 0: chosen
+    Index row_alignment = 1;  // outer rows that belong together (an HDF5 chunk's)
+    bool one_pass = false;    // all lanes at once: ordered writers and sequential readers
+    Index group = 0;          // rows (or columns, where there is one row) a group; 0: chosen
 };
 
 /// What says how a stream was cut, so that another run can cut it the same way.
 struct Geometry {
-    Index chunk_frames = 0;              // output frames a chunk
-    Index group = 0;                     // rows (or columns) a group of lanes
-    Index kept_frames = 0;               // output frames before the first chunk that stay from an earlier result
+    Index chunk_frames = 0;  // output frames a chunk
+    Index group = 0;         // rows (or columns) a group of lanes
+    Index kept_frames = 0;   // output frames before the first chunk that stay from an earlier result
 };
 
 /// A stream's geometry.
 struct Cuts {
-    Index block = 1;                 // of the last stage
-    Span computed;                   // output frames computed: wanted, widened to whole blocks
-    Index chunk_frames = 0;          // a multiple of block
-    std::vector<Lanes> groups;       // of input lanes, one pass each
-    std::vector<Index> frames;       // capacity of each stage's input window; frames[0]: the ring's
-    std::size_t in_bytes = 0;        // of a slot
+    Index block = 1;            // of the last stage
+    Span computed;              // output frames computed: wanted, widened to whole blocks
+    Index chunk_frames = 0;     // a multiple of block
+    std::vector<Lanes> groups;  // of input lanes, one pass each
+    std::vector<Index> frames;  // capacity of each stage's input window; frames[0]: the ring's
+    std::size_t in_bytes = 0;   // of a slot
     std::size_t out_bytes = 0;
     std::vector<std::size_t> between_bytes;  // of the windows between stages
     int slots = 3;
@@ -54,11 +54,12 @@ struct Cuts {
 /// Cuts the work. `input` is the shape and type of what the reader delivers.
 Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request);
 
-/// Samples of `wanted` that the first `items` chunks of groups write, in the order group by group, chunk by chunk.
+/// Samples of `wanted` that the first `items` chunks of groups write, in the order group by group, chunk by
+/// chunk.
 Index samples_in(const Cuts& cuts, const Chain& chain, Span wanted, Index items);
 
-/// Spans of every stage's input for output frames `out`, first stage first: spans[i] is what stage i reads, widened to
-/// whole blocks of the stage before it.
+/// Spans of every stage's input for output frames `out`, first stage first: spans[i] is what stage i reads,
+/// widened to whole blocks of the stage before it.
 std::vector<Span> spans_for(const Chain& chain, Span out);
 
 /// Lanes of every stage's input and, last, of the result, for input lanes `group`.

@@ -16,7 +16,9 @@ namespace {
 double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -35,7 +37,8 @@ std::vector<Arm> arms_of(const CompareOptions& o) {
         for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks)
             arms.push_back({std::string(mode->name), std::string(mode->mechanism), on.id(), chunk, why});
     }
-    for (const std::string& name : o.modes) memory::catalog().at(name == "managed-inplace" ? "managed" : name);
+    for (const std::string& name : o.modes)
+        memory::catalog().at(name == "managed-inplace" ? "managed" : name);
     return arms;
 }
 
@@ -66,7 +69,8 @@ Repetition run_once(const Arm& arm, const CompareOptions& o) {
     const io::Recording& in = rep.report.input;
     const double in_frames = static_cast<double>(s.chunk_frames) * static_cast<double>(in.shape.frames) /
                              static_cast<double>(std::max<Index>(1, rep.report.steps.back().shape.frames));
-    rep.chunk_bytes = static_cast<Index>(in_frames) * in.shape.lanes() * bytes_of(in.type) / std::max<Index>(1, s.passes);
+    rep.chunk_bytes =
+        static_cast<Index>(in_frames) * in.shape.lanes() * bytes_of(in.type) / std::max<Index>(1, s.passes);
     std::error_code ignored;
     if (o.job.output != "null") std::filesystem::remove(rep.report.output, ignored);
     return rep;
@@ -75,7 +79,8 @@ Repetition run_once(const Arm& arm, const CompareOptions& o) {
 // Median of paired ratios, and the 2.5 to 97.5 % range of that median over resampled pairs.
 void add_ratio(ArmSummary& summary, const std::vector<double>& times, const std::vector<double>& baseline) {
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < std::min(times.size(), baseline.size()); ++i) ratios.push_back(times[i] / baseline[i]);
+    for (std::size_t i = 0; i < std::min(times.size(), baseline.size()); ++i)
+        ratios.push_back(times[i] / baseline[i]);
     if (ratios.empty()) return;
     summary.ratio = bench::spread_of(ratios).median;
     std::minstd_rand random(1);
@@ -83,7 +88,8 @@ void add_ratio(ArmSummary& summary, const std::vector<double>& times, const std:
     std::vector<double> medians;
     for (int i = 0; i < 1000; ++i) {
         std::vector<double> sample(ratios.size());
-        for (double& r : sample) r = ratios[pick(random)];
+        for (double& r : sample)
+            r = ratios[pick(random)];
         medians.push_back(bench::spread_of(std::move(sample)).median);
     }
     std::sort(medians.begin(), medians.end());
@@ -113,7 +119,8 @@ void summarize(Comparison& c) {
     for (std::size_t i = 0; i < c.arms.size(); ++i) {
         c.summaries[i].e2e = bench::spread_of(counted(c, i, &Repetition::e2e_s));
         c.summaries[i].setup = bench::spread_of(counted(c, i, &Repetition::setup_s));
-        add_ratio(c.summaries[i], counted(c, i, &Repetition::e2e_s), counted(c, c.baseline, &Repetition::e2e_s));
+        add_ratio(c.summaries[i], counted(c, i, &Repetition::e2e_s),
+                  counted(c, c.baseline, &Repetition::e2e_s));
     }
 }
 

@@ -34,7 +34,8 @@ Flow flow_of(const io::Recording& r) {
             a.step = r.rate ? 1 / *r.rate : 1;
         } else {
             a.name = r.dims.size() == 2 ? "channel" : "axis_" + std::to_string(axis);
-            for (const Index channel : r.selected) a.values.push_back(static_cast<double>(channel));
+            for (const Index channel : r.selected)
+                a.values.push_back(static_cast<double>(channel));
         }
         f.axes.push_back(std::move(a));
     }

@@ -25,7 +25,8 @@ bool has_wildcard(std::string_view text) {
 std::vector<fs::path> entries(const fs::path& folder) {
     std::vector<fs::path> list;
     std::error_code ignored;
-    for (fs::directory_iterator it(folder.empty() ? "." : folder, ignored), end; it != end; it.increment(ignored))
+    for (fs::directory_iterator it(folder.empty() ? "." : folder, ignored), end; it != end;
+         it.increment(ignored))
         list.push_back(folder.empty() ? it->path().filename() : it->path());
     std::sort(list.begin(), list.end());
     return list;
@@ -36,7 +37,8 @@ bool hidden(const fs::path& path) {
 }
 
 // Adds what parts[at..] match below `base`.
-void match(const fs::path& base, const std::vector<std::string>& parts, std::size_t at, std::vector<std::string>& found) {
+void match(const fs::path& base, const std::vector<std::string>& parts, std::size_t at,
+           std::vector<std::string>& found) {
     std::error_code ignored;
     if (at == parts.size()) {
         if (fs::is_regular_file(base, ignored)) found.push_back(base.string());
@@ -64,7 +66,8 @@ void match(const fs::path& base, const std::vector<std::string>& parts, std::siz
 std::vector<std::string> glob(const std::string& pattern) {
     std::vector<std::string> parts;
     const fs::path path(pattern);
-    for (const fs::path& part : path.relative_path()) parts.push_back(part.string());
+    for (const fs::path& part : path.relative_path())
+        parts.push_back(part.string());
     std::vector<std::string> found;
     match(path.root_path(), parts, 0, found);
     std::sort(found.begin(), found.end());
@@ -97,10 +100,12 @@ std::string filled(const std::string& pattern, const NameParts& parts) {
         text += pattern.substr(at, open - at);
         if (open == std::string::npos) break;
         const std::size_t close = pattern.find('}', open);
-        const std::string key = close == std::string::npos ? pattern.substr(open + 1) : pattern.substr(open + 1, close - open - 1);
+        const std::string key = close == std::string::npos ? pattern.substr(open + 1)
+                                                           : pattern.substr(open + 1, close - open - 1);
         const auto value = values.find(key);
         if (close == std::string::npos || value == values.end())
-            throw usage_error("the output's name has {" + key + "}", "use {stem}, {name}, {reldir}, {date} or {channel}");
+            throw usage_error("the output's name has {" + key + "}",
+                              "use {stem}, {name}, {reldir}, {date} or {channel}");
         text += value->second;
         at = close + 1;
     }
@@ -135,7 +140,8 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& words) {
         }
         const auto found = glob(path);
         if (found.empty()) throw usage_error("nothing matches '" + word + "'", "check the pattern");
-        for (const std::string& file : found) inputs.push_back(dataset.empty() ? file : file + ":" + dataset);
+        for (const std::string& file : found)
+            inputs.push_back(dataset.empty() ? file : file + ":" + dataset);
     }
     return inputs;
 }
@@ -165,9 +171,11 @@ std::vector<std::string> name_outputs(const std::vector<std::string>& inputs, co
                                       const std::function<std::string(const std::string& input)>& date_of) {
     if (names_one_file(naming)) return {naming.output};
     const bool is_template = naming.output.find('{') != std::string::npos;
-    const std::string pattern = is_template ? naming.output : naming.output + "/{reldir}/{stem}" + naming.extension;
+    const std::string pattern =
+        is_template ? naming.output : naming.output + "/{reldir}/{stem}" + naming.extension;
     std::vector<fs::path> paths;
-    for (const std::string& input : inputs) paths.push_back(fs::absolute(split_dataset(input).path).lexically_normal());
+    for (const std::string& input : inputs)
+        paths.push_back(fs::absolute(split_dataset(input).path).lexically_normal());
     const fs::path parent = common_parent(paths);
     std::map<std::string, std::string> writers;  // output -> input
     std::vector<std::string> outputs;

@@ -8,8 +8,8 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "pipelines/digest.hpp"
-#include "pipelines/learn.hpp"
 #include "pipelines/inputs.hpp"
+#include "pipelines/learn.hpp"
 #include "pipelines/sinks.hpp"
 #include "pipelines/survival.hpp"
 #include "pipelines/views.hpp"
@@ -31,8 +31,10 @@ Index ceil_div(Index a, Index b) {  // b > 0
 // Output frames whose input frame lies in the part.
 Span wanted_frames(const Flow& flow, const Part& part) {
     Index first = 0, end = flow.shape.frames;
-    if (!part.from_start) first = std::max(first, ceil_div(part.first * flow.time_up - flow.time_first, flow.time_step));
-    if (!part.to_end) end = std::min(end, ceil_div(part.end * flow.time_up - flow.time_first, flow.time_step));
+    if (!part.from_start)
+        first = std::max(first, ceil_div(part.first * flow.time_up - flow.time_first, flow.time_step));
+    if (!part.to_end)
+        end = std::min(end, ceil_div(part.end * flow.time_up - flow.time_first, flow.time_step));
     if (end <= first)
         throw usage_error("the part that is asked for holds no output", "ask for a longer one", flow.label);
     return {first, end - first};
@@ -68,7 +70,8 @@ bool is_audio_name(const std::string& path) {
 }  // namespace
 
 struct Job::State {
-    explicit State(JobRequest r) : request(std::move(r)), warnings({split_dataset(request.input).path, request.output}) {}
+    explicit State(JobRequest r)
+        : request(std::move(r)), warnings({split_dataset(request.input).path, request.output}) {}
 
     JobRequest request;
     WarningLog warnings;
@@ -95,23 +98,23 @@ struct Job::State {
     std::vector<Saved> saved;
     std::vector<std::size_t> step_of;  // of each stage of the chain
 
-    std::vector<Index> firsts;              // first frame of each input, where several are joined
-    std::vector<const io::Reader*> parts;   // and its reader
+    std::vector<Index> firsts;             // first frame of each input, where several are joined
+    std::vector<const io::Reader*> parts;  // and its reader
     std::vector<io::OutputSpec> split_specs() const;
     std::unique_ptr<io::Writer> create_file();
 
     // A piece between gaps, filtered on its own (--gaps split); the chain is planned anew for each.
     struct Piece {
-        Span input;      // of the whole signal
-        double late;     // seconds that are missing before it
-        Index offset;    // of its output frames in the result
+        Span input;    // of the whole signal
+        double late;   // seconds that are missing before it
+        Index offset;  // of its output frames in the result
         Index outputs;
     };
-    std::vector<Piece> pieces;         // empty where the signal is one
+    std::vector<Piece> pieces;            // empty where the signal is one
     std::unique_ptr<io::Reader> current;  // the piece that the chain is planned for
     io::Reader& source() { return current ? *current : *reader; }
     Span piece_input;
-    Flow whole;                        // of the results of all pieces
+    Flow whole;  // of the results of all pieces
     Span wanted_of(const Flow& of);
     void cut_at_gaps();
     void plan_piece(const Piece& piece);
@@ -160,7 +163,8 @@ void Job::State::open() {
         reader = joined_reader(std::move(all));
     }
     if ((!request.joined.empty() || !request.split.empty()) && request.options.flag("resume"))
-        throw usage_error("--resume does not go with --join and --split", "leave one of them out", request.input);
+        throw usage_error("--resume does not go with --join and --split", "leave one of them out",
+                          request.input);
     report.command = request.command;
     report.request = request_json(request);
     report.input = reader->recording();
@@ -180,7 +184,8 @@ void Job::State::choose_device() {
         if (!call.step->cpu_only) continue;
         const std::string name(call.step->name);
         if (asked != "auto")
-            throw usage_error("the step " + name + " runs on the CPU only", "give --device auto or cpu", call.place);
+            throw usage_error("the step " + name + " runs on the CPU only", "give --device auto or cpu",
+                              call.place);
         report.device_remark = "the step " + name + " runs on the CPU only, and so does the whole job";
         warn(request.input, report.device_remark);
         stream.device = device::cpu();
@@ -191,15 +196,24 @@ void Job::State::choose_device() {
 void Job::State::plan_step(const StepCall& call, const Execution& execution) {
     Planned planned = call.step->plan(call.params, flow, execution);
     const bool computes = planned.stage != nullptr;
-    report.steps.push_back({std::string(call.step->name), planned.strategy, planned.reason, planned.notes, planned.explanation, {},
-                            flow.shape, flow.type, flow.rate, 0, planned.taps,
+    report.steps.push_back({std::string(call.step->name),
+                            planned.strategy,
+                            planned.reason,
+                            planned.notes,
+                            planned.explanation,
+                            {},
+                            flow.shape,
+                            flow.type,
+                            flow.rate,
+                            0,
+                            planned.taps,
                             computes ? planned.stage->needed_at_most(1) - 1 : 0});
-    if (!planned.save.empty())
-        saved.push_back({chain.size(), flow, wanted_of(flow), {}});
+    if (!planned.save.empty()) saved.push_back({chain.size(), flow, wanted_of(flow), {}});
     if (!planned.save.empty()) saved.back().spec.path = planned.save;
     if (!computes) return;
     if (!picture.file.empty())
-        throw usage_error("a picture is drawn of the result of the last step", "move png there, or leave it out");
+        throw usage_error("a picture is drawn of the result of the last step",
+                          "move png there, or leave it out");
     picture = std::move(planned.picture);
     step_of.push_back(report.steps.size() - 1);
     chain.push_back(std::move(planned.stage));
@@ -219,18 +233,23 @@ void Job::State::plan_steps() {
             plan_step(call, execution);
         } catch (const Error& e) {
             if (call.place.empty()) throw;
-            throw Error(e.fault(), call.place + ": " + (e.where().empty() ? label : e.where()), e.problem(), e.hint());
+            throw Error(e.fault(), call.place + ": " + (e.where().empty() ? label : e.where()), e.problem(),
+                        e.hint());
         }
     }
     for (const Saved& s : saved)
         if (s.stages == 0)
-            throw usage_error("save before the first step would copy the input", "put it behind a step that computes");
+            throw usage_error("save before the first step would copy the input",
+                              "put it behind a step that computes");
     if (chain.empty()) throw usage_error("there is nothing to compute", "list at least one step");
     if ((!saved.empty() || learns()) && reader->sequential())
-        throw failed(flow.label, "can be read only once, and save, normalize and detrend read their input before the rest",
-                     "copy it to a file first");
+        throw failed(
+            flow.label,
+            "can be read only once, and save, normalize and detrend read their input before the rest",
+            "copy it to a file first");
     if (!saved.empty() && !pieces.empty())
-        throw usage_error("save does not go with --gaps split", "give --gaps ignore, or save in a run of its own", flow.label);
+        throw usage_error("save does not go with --gaps split",
+                          "give --gaps ignore, or save in a run of its own", flow.label);
     wanted = wanted_of(flow);
 }
 
@@ -254,7 +273,8 @@ void Job::State::plan_piece(const Piece& piece) {
     plan_steps();
 }
 
-// Pieces between gaps. Results of them lie one behind another, and a scale of their own says when each sample is.
+// Pieces between gaps. Results of them lie one behind another, and a scale of their own says when each sample
+// is.
 void Job::State::cut_at_gaps() {
     const io::Recording& in = reader->recording();
     if (in.gaps.empty() || request.options.text("gaps") != "split") return;
@@ -282,7 +302,8 @@ void Job::State::cut_at_gaps() {
         for (Index m = 0; m < wanted.count; ++m)
             times.push_back(start + time.first + static_cast<double>(wanted.first + m) * time.step);
     }
-    if (outputs == 0) throw usage_error("the part that is asked for holds no output", "ask for a longer one", flow.label);
+    if (outputs == 0)
+        throw usage_error("the part that is asked for holds no output", "ask for a longer one", flow.label);
     whole = flow;
     whole.shape.frames = outputs;
     whole.axes[static_cast<std::size_t>(flow.time_axis)].values = std::move(times);
@@ -307,7 +328,8 @@ void Job::State::plan_stream() {
     stream.memory_limit /= static_cast<std::size_t>(request.share);
     const ChunkRequest chunk = chunk_request(request.options, reader->recording().rate);
     if (chunk.frames > 0) {
-        const double ratio = static_cast<double>(flow.shape.frames) / static_cast<double>(report.input.shape.frames);
+        const double ratio =
+            static_cast<double>(flow.shape.frames) / static_cast<double>(report.input.shape.frames);
         stream.chunk_frames = std::max<Index>(1, std::llround(static_cast<double>(chunk.frames) * ratio));
     }
     if (chunk.bytes > 0) {
@@ -319,7 +341,8 @@ void Job::State::plan_stream() {
 }
 
 // What is known of an output before its first sample: frames `part` of what flows there.
-io::OutputSpec Job::State::describe(const Flow& of, SampleType computed, Span part, const std::string& path) const {
+io::OutputSpec Job::State::describe(const Flow& of, SampleType computed, Span part,
+                                    const std::string& path) const {
     const Params& o = request.options;
     io::OutputSpec s;
     s.path = path;
@@ -362,7 +385,9 @@ void Job::State::describe_output() {
     if (o.has("out-dataset")) spec.dataset = o.text("out-dataset");
     if (!spec.dataset.starts_with('/')) spec.dataset = "/" + spec.dataset;
     if (const std::string type = o.text("output-dtype"); !type.empty())
-        spec.type = type == "int16" ? SampleType::int16 : type == "float64" ? SampleType::float64 : SampleType::float32;
+        spec.type = type == "int16"     ? SampleType::int16
+                    : type == "float64" ? SampleType::float64
+                                        : SampleType::float32;
     spec.chunks = o.integers("hdf5-chunks");
     spec.bits = o.text("bits");
     spec.taps = taps;
@@ -388,7 +413,9 @@ void Job::State::refuse_options_of_other_formats() {
     const bool audio = is_audio_name(spec.path);
     const auto refuse = [&](std::string_view option, const std::string& kind, const std::string& hint) {
         if (request.options.given(option))
-            throw usage_error("--" + std::string(option) + " is for " + kind + " output, and " + spec.path + " is not", hint);
+            throw usage_error(
+                "--" + std::string(option) + " is for " + kind + " output, and " + spec.path + " is not",
+                hint);
     };
     for (const char* option : {"output-dtype", "compression", "hdf5-chunks", "out-dataset"})
         if (audio) refuse(option, "HDF5", "leave it out; --bits sets the width of audio samples");
@@ -413,10 +440,12 @@ void Job::State::provenance() {
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         const StepReport& s = report.steps[i];
         pipeline += (i == 0 ? "" : " | ") + s.name;
-        for (const std::string& word : request.steps[i].params.words()) pipeline += " " + word;
+        for (const std::string& word : request.steps[i].params.words())
+            pipeline += " " + word;
         const std::string prefix = report.steps.size() == 1 ? "" : s.name + "_" + std::to_string(i + 1) + "_";
         note(prefix + "strategy", s.strategy);
-        for (const auto& [key, value] : s.notes) note(prefix + key, value);
+        for (const auto& [key, value] : s.notes)
+            note(prefix + key, value);
     }
     note("pipeline", pipeline);
 }
@@ -457,7 +486,8 @@ StreamReport Job::State::pass(std::size_t stages, Span frames, io::Writer& write
     options.journal = nullptr;
     options.progress = {};
     const auto restore = [&] {
-        for (; !rest.empty(); rest.pop_back()) chain.push_back(std::move(rest.back()));
+        for (; !rest.empty(); rest.pop_back())
+            chain.push_back(std::move(rest.back()));
     };
     try {
         StreamReport done = run_stream(source(), chain, frames, writer, options);
@@ -486,7 +516,8 @@ void Job::State::learn() {
 void Job::State::save(std::vector<std::unique_ptr<io::Writer>>& writers) {
     for (std::size_t i = 0; i < saved.size(); ++i) {
         io::OutputSpec& s = saved[i].spec;  // one that an earlier run left is made again
-        s.overwrite = s.overwrite || ((request.skip_finished || request.options.flag("resume")) && is_ours(s.path));
+        s.overwrite =
+            s.overwrite || ((request.skip_finished || request.options.flag("resume")) && is_ours(s.path));
         s.identity = "{\"saved_by\":" + (spec.identity.empty() ? "{}" : spec.identity) + "}";
         writers.push_back(io::create(s));
         report.saved[i].hash = pass(saved[i].stages, saved[i].wanted, *writers.back()).hash;
@@ -497,12 +528,13 @@ void Job::State::save(std::vector<std::unique_ptr<io::Writer>>& writers) {
 double Job::State::full_scale() {
     const auto nothing = null_writer();
     double peak = 0;
-    for (const stats::Level& level : pass(*nothing).output) peak = std::max(peak, level.peak);
+    for (const stats::Level& level : pass(*nothing).output)
+        peak = std::max(peak, level.peak);
     return peak;
 }
 
-// Whether the peak of the whole result decides how it is written: audio that must not clip, integers in steps that the
-// peak fills. Integers that came as such go out in the steps they came in.
+// Whether the peak of the whole result decides how it is written: audio that must not clip, integers in steps
+// that the peak fills. Integers that came as such go out in the steps they came in.
 bool Job::State::scaled_by_peak() const {
     if (is_audio_name(spec.path)) return request.options.flag("guard");
     const io::Recording& in = report.input;
@@ -516,13 +548,16 @@ JobTexts Job::State::texts() const {
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         const StepReport& s = report.steps[i];
         std::string text = s.name + " " + described(request.steps[i].params, {"path"}) + " " + s.strategy;
-        for (const auto& [key, value] : s.notes) text += " " + key + "=" + value;
+        for (const auto& [key, value] : s.notes)
+            text += " " + key + "=" + value;
         all.emplace_back("step " + std::to_string(i + 1), text + " " + std::string(name_of(s.type)));
     }
     all.emplace_back("taps", digest_text(digest(taps.data(), taps.size() * sizeof(double))));
-    all.emplace_back("options", described(request.options, {"overwrite", "sync", "resume", "device", "memory", "strategy",
-                                                            "dtype", "chunk", "threads", "explain"}));
-    for (const std::string& input : request.joined) all.emplace_back("joined " + input, file_state(split_dataset(input).path));
+    all.emplace_back(
+        "options", described(request.options, {"overwrite", "sync", "resume", "device", "memory", "strategy",
+                                               "dtype", "chunk", "threads", "explain"}));
+    for (const std::string& input : request.joined)
+        all.emplace_back("joined " + input, file_state(split_dataset(input).path));
     all.emplace_back("output", spec.dataset + " " + report.out_type);
     all.emplace_back("device", stream.device.backend == device::Backend::cpu ? "cpu" : report.device_name);
     return all;
@@ -534,22 +569,27 @@ void Job::State::look_around() {
     if (spec.path == "null") return;
     const bool resume = o.flag("resume"), single_pass = picture.file.empty() && pieces.empty();
     if (resume && !single_pass)
-        warn(spec.path, "is made with a picture or in pieces, and cannot be taken up: a run that is stopped starts anew");
-    survival->look(texts(), spec, {resume && single_pass, resume || request.skip_finished, o.flag("overwrite")},
-                   single_pass && !scaled_by_peak() && !is_audio_name(spec.path) && saved.empty() && !learns());
+        warn(
+            spec.path,
+            "is made with a picture or in pieces, and cannot be taken up: a run that is stopped starts anew");
+    survival->look(
+        texts(), spec, {resume && single_pass, resume || request.skip_finished, o.flag("overwrite")},
+        single_pass && !scaled_by_peak() && !is_audio_name(spec.path) && saved.empty() && !learns());
     // Plain recordings go out without a chunk that only a later run would read.
     if (is_audio_name(spec.path) && !resume && !request.skip_finished) spec.identity.clear();
 }
 
 // The outputs that --split makes: frames of the result by where their input frames lie.
 std::vector<io::OutputSpec> Job::State::split_specs() const {
-    if (!pieces.empty()) throw usage_error("--split does not go with --gaps split", "give --gaps ignore", request.input);
+    if (!pieces.empty())
+        throw usage_error("--split does not go with --gaps split", "give --gaps ignore", request.input);
     const Index frames = report.input.shape.frames;
     std::vector<Index> starts = firsts;
     if (request.split != "input") {
         const auto time = parse_time(request.split);
         if (!time || time->unit == Time::Unit::absolute || !(time->value > 0))
-            throw usage_error("--split '" + request.split + "' is neither `input` nor a length of time", "write 1h");
+            throw usage_error("--split '" + request.split + "' is neither `input` nor a length of time",
+                              "write 1h");
         if (time->unit == Time::Unit::seconds && !report.input.rate)
             throw usage_error("--split by time needs the sample rate", "give --rate HZ", request.input);
         const double step = time->value * (time->unit == Time::Unit::seconds ? *report.input.rate : 1);
@@ -560,7 +600,8 @@ std::vector<io::OutputSpec> Job::State::split_specs() const {
             starts.push_back(std::llround(static_cast<double>(k) * step));
     }
     const auto output_frame = [&](Index input) {
-        return std::clamp(ceil_div(input * flow.time_up - flow.time_first, flow.time_step), wanted.first, wanted.end());
+        return std::clamp(ceil_div(input * flow.time_up - flow.time_first, flow.time_step), wanted.first,
+                          wanted.end());
     };
     std::vector<io::OutputSpec> specs;
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -571,7 +612,8 @@ std::vector<io::OutputSpec> Job::State::split_specs() const {
         s.shape.frames = s.dims[static_cast<std::size_t>(s.time_axis)] = end - first;
         s.time_first = flow.time_first + first * flow.time_step;
         io::Axis& time = s.axes[static_cast<std::size_t>(s.time_axis)];
-        time.first = flow.axes[static_cast<std::size_t>(flow.time_axis)].first + static_cast<double>(first) * time.step;
+        time.first = flow.axes[static_cast<std::size_t>(flow.time_axis)].first +
+                     static_cast<double>(first) * time.step;
         if (request.split == "input") {  // counted from that input's own first sample
             s.path = request.split_outputs[i];
             s.source = parts[i];
@@ -581,7 +623,8 @@ std::vector<io::OutputSpec> Job::State::split_specs() const {
             const std::filesystem::path path(spec.path);
             std::string number = to_text(static_cast<Index>(i + 1));
             number.insert(0, number.size() < 4 ? 4 - number.size() : 0, '0');
-            s.path = (path.parent_path() / (path.stem().string() + "_" + number + path.extension().string())).string();
+            s.path = (path.parent_path() / (path.stem().string() + "_" + number + path.extension().string()))
+                         .string();
         }
     }
     return specs;
@@ -631,8 +674,8 @@ std::unique_ptr<io::Writer> Job::State::illustrated(std::unique_ptr<io::Writer> 
         throw failed(picture.file, "the folder of the picture does not exist", "make it, or draw elsewhere");
     io::OutputSpec drawn = spec;
     drawn.type = chain.back()->type();
-    return illustrating_writer(std::move(writer), drawn, std::filesystem::path(report.input.path).filename().string(),
-                               picture);
+    return illustrating_writer(std::move(writer), drawn,
+                               std::filesystem::path(report.input.path).filename().string(), picture);
 }
 
 // NaN and Inf are data, and the user should know of them; so are samples that had to be clipped.
@@ -646,7 +689,8 @@ void Job::State::warn_of_samples() {
         warn(report.input.label(), to_text(nan) + " NaN and " + to_text(inf) +
                                        " Inf samples: they spoil the outputs that use them");
     if (report.clipped > 0)
-        warn(spec.path, to_text(report.clipped) + " samples were beyond the range of the output and were clipped");
+        warn(spec.path,
+             to_text(report.clipped) + " samples were beyond the range of the output and were clipped");
 }
 
 Job::Job(JobRequest request) : state_(std::make_unique<State>(std::move(request))) {
@@ -690,23 +734,27 @@ double Job::estimate() {
     const auto start = Clock::now();
     s.learn();
     const double before = seconds_since(start);
-    for (Index frames = std::min(s.wanted.count, s.cuts.chunk_frames);; frames = std::min(4 * frames, s.wanted.count)) {
+    for (Index frames = std::min(s.wanted.count, s.cuts.chunk_frames);;
+         frames = std::min(4 * frames, s.wanted.count)) {
         const auto nothing = null_writer();
         StreamOptions options = s.stream;
         options.progress = {};
         const auto trial = Clock::now();
-        const StreamReport done = run_stream(s.source(), s.chain, {s.wanted.first, frames}, *nothing, options);
+        const StreamReport done =
+            run_stream(s.source(), s.chain, {s.wanted.first, frames}, *nothing, options);
         const double seconds = seconds_since(trial);
         if (seconds < enough && frames < s.wanted.count) continue;
         const double steady = std::max(0.0, seconds - done.setup_s);
-        return s.report.open_s + s.report.plan_s + before + done.setup_s + steady * whole / static_cast<double>(frames);
+        return s.report.open_s + s.report.plan_s + before + done.setup_s +
+               steady * whole / static_cast<double>(frames);
     }
 }
 
 Ending Job::check_output() {
     State& s = *state_;
     std::error_code ignored;
-    const bool there = std::filesystem::exists(s.spec.path, ignored) || std::filesystem::exists(s.spec.path + ".part", ignored);
+    const bool there = std::filesystem::exists(s.spec.path, ignored) ||
+                       std::filesystem::exists(s.spec.path + ".part", ignored);
     if (!there) {
         if (s.spec.path != "null") io::check_output(s.spec);
         return Ending::done;
@@ -732,7 +780,8 @@ JobReport Job::run() {
     s.report.stream = s.pass(*writer);
     s.report.samples_kept = s.survival->samples_kept();
     const auto closing = Clock::now();
-    for (const auto& other : others) other->finish();
+    for (const auto& other : others)
+        other->finish();
     writer->finish();
     s.report.finish_s = seconds_since(closing);
     s.report.clipped = writer->clipped() + s.survival->from().clipped;

@@ -1,4 +1,5 @@
-// A job: one input, a list of steps, one output. Prepared (everything checked and planned, nothing written), then run.
+// A job: one input, a list of steps, one output. Prepared (everything checked and planned, nothing written),
+// then run.
 #pragma once
 
 #include <functional>
@@ -22,18 +23,19 @@ struct StepCall {
 };
 
 struct JobRequest {
-    std::string input;    // path or file.h5:/dataset
-    std::string output;   // path; "null": computed and thrown away
-    Params options;       // of input_params, output_params and execution_params
+    std::string input;   // path or file.h5:/dataset
+    std::string output;  // path; "null": computed and thrown away
+    Params options;      // of input_params, output_params and execution_params
     std::vector<StepCall> steps;
     std::string command;  // the command line, for /convoy
     bool hash = false;
     std::function<void(Index done, Index total)> progress;
-    int share = 1;        // of how many jobs at once: each takes its part of the memory
-    std::vector<std::string> joined = {};         // inputs that follow the first in time: all are one signal
-    std::string split = {};                       // cuts the result: `input`, or a time
+    int share = 1;                         // of how many jobs at once: each takes its part of the memory
+    std::vector<std::string> joined = {};  // inputs that follow the first in time: all are one signal
+    std::string split = {};                // cuts the result: `input`, or a time
     std::vector<std::string> split_outputs = {};  // one for each input, where it is cut at inputs
-    bool skip_finished = false;  // an output of this very job is left as it is, or extended where its input has grown
+    bool skip_finished =
+        false;  // an output of this very job is left as it is, or extended where its input has grown
 };
 
 /// A step as planned.
@@ -44,8 +46,8 @@ struct StepReport {
     Stage::Facts facts;
     Shape shape;  // of its result
     SampleType type = SampleType::float32;
-    std::optional<double> rate;    // of the signal, after it
-    double seconds = 0;            // on the CPU, where steps run one after another
+    std::optional<double> rate;     // of the signal, after it
+    double seconds = 0;             // on the CPU, where steps run one after another
     std::vector<double> taps = {};  // of a filter
     Index halo = 0;                 // input frames beside the one that an output stands for
 };
@@ -60,24 +62,24 @@ struct SavedReport {
 struct JobReport {
     std::string command;
     Ending ending = Ending::done;
-    Index samples_kept = 0;               // of the output, from an earlier run
+    Index samples_kept = 0;  // of the output, from an earlier run
     io::Recording input;
     std::string output, out_dataset;
     std::vector<Index> out_dims;
-    std::vector<std::string> out_files;   // where the result is cut
+    std::vector<std::string> out_files;  // where the result is cut
     std::string out_type;
-    Index out_first = 0;                  // of the whole result's frames, where only a part was written
+    Index out_first = 0;  // of the whole result's frames, where only a part was written
     std::optional<double> out_rate;
     std::vector<StepReport> steps;
     std::vector<SavedReport> saved;
     std::string device, device_name, device_remark;
     std::string memory_asked, memory, memory_reason;
-    Index lanes_per_channel = 1;          // 2 for complex samples
+    Index lanes_per_channel = 1;  // 2 for complex samples
     StreamReport stream;
     Index clipped = 0;
     double open_s = 0, plan_s = 0, finish_s = 0, total_s = 0;
     std::vector<std::string> warnings;
-    Json request;                         // what was asked for, for another run
+    Json request;  // what was asked for, for another run
 };
 
 /// A checked and planned job: the input is open, nothing has been written.

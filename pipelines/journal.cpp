@@ -1,5 +1,6 @@
-// A journal is a header (JSON, with its length and checksum before it) and two slots of one size; records go to the
-// slots in turn, so that a record that is cut short leaves the one before it. All numbers are the machine's own.
+// A journal is a header (JSON, with its length and checksum before it) and two slots of one size; records go
+// to the slots in turn, so that a record that is cut short leaves the one before it. All numbers are the
+// machine's own.
 #include "pipelines/journal.hpp"
 
 #include <fcntl.h>
@@ -81,8 +82,10 @@ std::optional<JournalEntry> read_journal(const std::string& path) {
     const io::File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.descriptor() < 0) return std::nullopt;
     Prefix prefix{};
-    if (file.read_some(path, 0, &prefix, sizeof prefix) < static_cast<Index>(sizeof prefix)) return std::nullopt;
-    if (prefix.magic != magic || prefix.header_bytes > static_cast<std::uint64_t>(file.size())) return std::nullopt;
+    if (file.read_some(path, 0, &prefix, sizeof prefix) < static_cast<Index>(sizeof prefix))
+        return std::nullopt;
+    if (prefix.magic != magic || prefix.header_bytes > static_cast<std::uint64_t>(file.size()))
+        return std::nullopt;
     std::string text(prefix.header_bytes, '\0');
     const Index bytes = static_cast<Index>(text.size());
     if (file.read_some(path, sizeof prefix, text.data(), bytes) < bytes) return std::nullopt;
@@ -96,12 +99,16 @@ std::optional<JournalEntry> read_journal(const std::string& path) {
     const Index size = slot_bytes(entry.progress.input.size() + entry.progress.output.size());
     std::vector<std::byte> slot(static_cast<std::size_t>(size));
     for (Index i = 0; i < 2; ++i)
-        if (file.read_some(path, slots_at(prefix.header_bytes) + i * size, slot.data(), size) == size) unpack(slot, entry);
+        if (file.read_some(path, slots_at(prefix.header_bytes) + i * size, slot.data(), size) == size)
+            unpack(slot, entry);
     return entry.sequence > 0 ? std::optional(std::move(entry)) : std::nullopt;
 }
 
 Journal::Journal(std::string path, JournalEntry start, std::function<void()> flush_data)
-    : path_(std::move(path)), start_(std::move(start)), flush_data_(std::move(flush_data)), sequence_(start_.sequence) {
+    : path_(std::move(path)),
+      start_(std::move(start)),
+      flush_data_(std::move(flush_data)),
+      sequence_(start_.sequence) {
     const int anew = sequence_ == 0 ? O_CREAT | O_TRUNC : 0;
     file_ = io::File(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | anew, 0666));
     if (file_.descriptor() < 0) throw failed(path_, "cannot be written: " + system_error_text(errno));
@@ -119,7 +126,8 @@ void Journal::make() {
     const Prefix prefix{magic, text.size(), digest(text.data(), text.size())};
     flush_data_();
     file_.write_at(path_, sizeof prefix, text.data(), static_cast<Index>(text.size()));
-    const std::vector<std::byte> empty(static_cast<std::size_t>(2 * slot_bytes_));  // later records need no new room
+    const std::vector<std::byte> empty(
+        static_cast<std::size_t>(2 * slot_bytes_));  // later records need no new room
     file_.write_at(path_, slots_at_, empty.data(), 2 * slot_bytes_);
     file_.write_at(path_, 0, &prefix, sizeof prefix);
     record(start_.progress);
@@ -143,7 +151,8 @@ std::vector<std::byte> Journal::packed(const Progress& progress) const {
 void Journal::record(const Progress& progress) {
     ++sequence_;
     const std::vector<std::byte> slot = packed(progress);
-    file_.write_at(path_, slots_at_ + static_cast<Index>(sequence_ % 2) * slot_bytes_, slot.data(), slot_bytes_);
+    file_.write_at(path_, slots_at_ + static_cast<Index>(sequence_ % 2) * slot_bytes_, slot.data(),
+                   slot_bytes_);
     file_.flush(path_);
 }
 

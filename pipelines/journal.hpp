@@ -1,5 +1,5 @@
-// What survives a run that is killed: a journal beside its output tells of which job it is, and how much is known to
-// be on the disk.
+// What survives a run that is killed: a journal beside its output tells of which job it is, and how much is
+// known to be on the disk.
 #pragma once
 
 #include <chrono>
@@ -29,21 +29,22 @@ struct Progress {
 
 /// What a journal says.
 struct JournalEntry {
-    Json identity;           // of the job (pipelines/identity.hpp)
-    Geometry geometry;       // how its stream is cut
-    Progress progress;       // all of this is on the disk
+    Json identity;      // of the job (pipelines/identity.hpp)
+    Geometry geometry;  // how its stream is cut
+    Progress progress;  // all of this is on the disk
     std::uint64_t sequence = 0;
 };
 
 /// The last state that a journal holds; nothing where there is none, or the run was killed while it was made.
 std::optional<JournalEntry> read_journal(const std::string& path);
 
-/// A journal being kept. The data are waited for (and recorded) by a thread of its own, so the stream never stops.
+/// A journal being kept. The data are waited for (and recorded) by a thread of its own, so the stream never
+/// stops.
 class Journal {
   public:
-    /// Makes the journal of a run that stands at `start`, or goes on with the one at `path` that said so (sequence
-    /// above 0). `flush_data` returns when all data written before its call are on the disk. Error where it cannot be
-    /// written.
+    /// Makes the journal of a run that stands at `start`, or goes on with the one at `path` that said so
+    /// (sequence above 0). `flush_data` returns when all data written before its call are on the disk. Error
+    /// where it cannot be written.
     Journal(std::string path, JournalEntry start, std::function<void()> flush_data);
     Journal(const Journal&) = delete;
     ~Journal();

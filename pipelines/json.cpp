@@ -19,11 +19,13 @@ Nlohmann to_nlohmann(const Json& json) {
                 return nullptr;
             } else if constexpr (std::is_same_v<T, Json::Array>) {
                 Nlohmann array = Nlohmann::array();
-                for (const Json& element : value) array.push_back(to_nlohmann(element));
+                for (const Json& element : value)
+                    array.push_back(to_nlohmann(element));
                 return array;
             } else if constexpr (std::is_same_v<T, Json::Object>) {
                 Nlohmann object = Nlohmann::object();
-                for (const auto& [key, member] : value) object[key] = to_nlohmann(member);
+                for (const auto& [key, member] : value)
+                    object[key] = to_nlohmann(member);
                 return object;
             } else if constexpr (std::is_same_v<T, double>) {
                 return std::isfinite(value) ? Nlohmann(value) : Nlohmann(nullptr);
@@ -36,22 +38,29 @@ Nlohmann to_nlohmann(const Json& json) {
 
 Json from_nlohmann(const Nlohmann& value) {
     switch (value.type()) {
-        case Nlohmann::value_t::boolean: return value.get<bool>();
+        case Nlohmann::value_t::boolean:
+            return value.get<bool>();
         case Nlohmann::value_t::number_integer:
-        case Nlohmann::value_t::number_unsigned: return value.get<Index>();
-        case Nlohmann::value_t::number_float: return value.get<double>();
-        case Nlohmann::value_t::string: return value.get<std::string>();
+        case Nlohmann::value_t::number_unsigned:
+            return value.get<Index>();
+        case Nlohmann::value_t::number_float:
+            return value.get<double>();
+        case Nlohmann::value_t::string:
+            return value.get<std::string>();
         case Nlohmann::value_t::array: {
             Json array = Json::array();
-            for (const auto& element : value) array.push(from_nlohmann(element));
+            for (const auto& element : value)
+                array.push(from_nlohmann(element));
             return array;
         }
         case Nlohmann::value_t::object: {
             Json object = Json::object();
-            for (const auto& [key, member] : value.items()) object[key] = from_nlohmann(member);
+            for (const auto& [key, member] : value.items())
+                object[key] = from_nlohmann(member);
             return object;
         }
-        default: return {};
+        default:
+            return {};
     }
 }
 

@@ -13,7 +13,8 @@ class LearningWriter : public io::Writer {
     LearningWriter(Stage& stage, SampleType type) : stage_(stage), type_(type) {}
     void finish() override {}
     void write(Span span, Lanes lanes, const std::byte* src, Index pitch) override {
-        const Window window{const_cast<std::byte*>(src), type_, span, lanes.outer_count, lanes.inner_count, pitch};
+        const Window window{const_cast<std::byte*>(src), type_, span, lanes.outer_count,
+                            lanes.inner_count,           pitch};
         stage_.learn(window, span, lanes);
     }
 

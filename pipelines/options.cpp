@@ -12,53 +12,95 @@ constexpr Param input_list[] = {
     {.name = "dataset", .value = "/PATH", .help = "dataset of an HDF5 input (or write INPUT:/PATH)"},
     {.name = "channels", .value = "LIST", .help = "channels to take, in that order: 0,2,5-9,100-1100:4"},
     {.name = "time-axis", .kind = Kind::integer, .value = "N", .help = "the axis of time, counted from 0"},
-    {.name = "rate", .kind = Kind::number, .value = "HZ", .help = "sample rate, where the input does not tell it"},
+    {.name = "rate",
+     .kind = Kind::number,
+     .value = "HZ",
+     .help = "sample rate, where the input does not tell it"},
     {.name = "raw", .kind = Kind::flag, .help = "leave scale factors and offsets of HDF5 integers unapplied"},
-    {.name = "start", .kind = Kind::time, .value = "TIME", .help = "first moment of the part that is written"},
+    {.name = "start",
+     .kind = Kind::time,
+     .value = "TIME",
+     .help = "first moment of the part that is written"},
     {.name = "end", .kind = Kind::time, .value = "TIME", .help = "end of the part, exclusive"},
     {.name = "duration", .kind = Kind::time, .value = "TIME", .help = "length of the part"},
-    {.name = "gaps", .kind = Kind::choice, .value = "WHAT", .help = "what a gap in the time stamps is",
-     .fallback = "error", .choices = "error,split,ignore"},
-    {.name = "gap-tolerance", .kind = Kind::number, .value = "SAMPLES", .help = "largest jump that is no gap",
+    {.name = "gaps",
+     .kind = Kind::choice,
+     .value = "WHAT",
+     .help = "what a gap in the time stamps is",
+     .fallback = "error",
+     .choices = "error,split,ignore"},
+    {.name = "gap-tolerance",
+     .kind = Kind::number,
+     .value = "SAMPLES",
+     .help = "largest jump that is no gap",
      .fallback = "1.5"},
     {.name = "filename-time", .value = "PATTERN", .help = "start time in the file's name: %Y%m%d_%H%M%S"},
 };
 
 constexpr Param output_list[] = {
     {.name = "out-dataset", .value = "/PATH", .help = "path of the dataset that is written"},
-    {.name = "output-dtype", .kind = Kind::choice, .value = "TYPE", .help = "type of the samples that are written",
+    {.name = "output-dtype",
+     .kind = Kind::choice,
+     .value = "TYPE",
+     .help = "type of the samples that are written",
      .choices = "float32,float64,int16"},
-    {.name = "compression", .value = "KIND", .help = "none, gzip or gzip:LEVEL (with shuffle)", .fallback = "none"},
-    {.name = "hdf5-chunks", .kind = Kind::integers, .value = "LIST", .help = "chunk extents of the dataset, one an axis"},
+    {.name = "compression",
+     .value = "KIND",
+     .help = "none, gzip or gzip:LEVEL (with shuffle)",
+     .fallback = "none"},
+    {.name = "hdf5-chunks",
+     .kind = Kind::integers,
+     .value = "LIST",
+     .help = "chunk extents of the dataset, one an axis"},
     {.name = "format", .value = "EXT", .help = "h5, wav, w64, aiff or flac, whatever the name ends in"},
-    {.name = "bits", .kind = Kind::choice, .value = "BITS", .help = "sample width of audio output",
+    {.name = "bits",
+     .kind = Kind::choice,
+     .value = "BITS",
+     .help = "sample width of audio output",
      .choices = "16,24,32f"},
-    {.name = "guard", .kind = Kind::flag, .help = "audio output: scale the whole file down instead of clipping"},
+    {.name = "guard",
+     .kind = Kind::flag,
+     .help = "audio output: scale the whole file down instead of clipping"},
     {.name = "overwrite", .kind = Kind::flag, .help = "replace an existing output"},
-    {.name = "resume", .kind = Kind::flag,
+    {.name = "resume",
+     .kind = Kind::flag,
      .help = "go on where a killed run was; leave a finished output; extend one whose input was appended to"},
     {.name = "sync", .kind = Kind::flag, .help = "wait until the result is on the disk"},
 };
 
 constexpr Param execution_list[] = {
     {.name = "device", .value = "DEVICE", .help = "auto, cpu, cuda or cuda:N", .fallback = "auto"},
-    {.name = "memory", .value = "MODE",
-     .help = "auto, managed, managed-prefetch, managed-fault, pinned, pageable, mapped or host", .fallback = "auto"},
-    {.name = "strategy", .value = "NAME", .help = "how it is computed; auto takes the fastest", .fallback = "auto"},
-    {.name = "dtype", .kind = Kind::choice, .value = "TYPE", .help = "type of the arithmetic and of the result",
+    {.name = "memory",
+     .value = "MODE",
+     .help = "auto, managed, managed-prefetch, managed-fault, pinned, pageable, mapped or host",
+     .fallback = "auto"},
+    {.name = "strategy",
+     .value = "NAME",
+     .help = "how it is computed; auto takes the fastest",
+     .fallback = "auto"},
+    {.name = "dtype",
+     .kind = Kind::choice,
+     .value = "TYPE",
+     .help = "type of the arithmetic and of the result",
      .choices = "float32,float64"},
-    {.name = "chunk", .value = "SIZE", .help = "samples a channel (48000), duration (1s) or bytes (64MiB) a chunk"},
+    {.name = "chunk",
+     .value = "SIZE",
+     .help = "samples a channel (48000), duration (1s) or bytes (64MiB) a chunk"},
     {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads; default the CPUs allowed"},
-    {.name = "explain", .kind = Kind::flag, .help = "print the cost model's table behind auto, and do the work"},
+    {.name = "explain",
+     .kind = Kind::flag,
+     .help = "print the cost model's table behind auto, and do the work"},
 };
 
 // A moment as a column of an image, whose times are on its axis.
 double column_of(const Time& time, const io::Recording& r, std::string_view option) {
     const io::Axis& axis = r.axes.back();
     if (time.unit != Time::Unit::seconds || axis.units != "s" || !axis.values.empty())
-        throw usage_error("--" + std::string(option) + " is a time, and the columns of this image are not counted in seconds",
+        throw usage_error("--" + std::string(option) +
+                              " is a time, and the columns of this image are not counted in seconds",
                           "give columns as 4800n", r.label());
-    return option == "duration" ? std::round(time.value / axis.step) : std::ceil((time.value - axis.first) / axis.step - 1e-6);
+    return option == "duration" ? std::round(time.value / axis.step)
+                                : std::ceil((time.value - axis.first) / axis.step - 1e-6);
 }
 
 // A moment as an input frame.
@@ -72,8 +114,9 @@ double frame_of(const Time& time, const io::Recording& r, std::string_view optio
     if (time.unit == Time::Unit::seconds) return std::round(time.value * *r.rate);
     const auto start = r.start_time ? parse_time(*r.start_time) : std::nullopt;
     if (!start || start->unit != Time::Unit::absolute)
-        throw usage_error("--" + std::string(option) + " is an absolute time, and the input tells no start time",
-                          "give seconds from its first sample", r.label());
+        throw usage_error(
+            "--" + std::string(option) + " is an absolute time, and the input tells no start time",
+            "give seconds from its first sample", r.label());
     return std::round((time.value - start->value) * *r.rate);
 }
 
@@ -91,7 +134,8 @@ std::span<const Param> execution_params() {
 
 std::vector<Param> joined(std::initializer_list<std::span<const Param>> lists) {
     std::vector<Param> all;
-    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    for (const auto& list : lists)
+        all.insert(all.end(), list.begin(), list.end());
     return all;
 }
 
@@ -131,8 +175,9 @@ Part part_of(const Params& input, const io::Recording& r) {
     }
     if (end) {
         if (*end <= static_cast<double>(part.first))
-            throw usage_error("the part from sample " + to_text(part.first) + " to " + to_text(*end) + " is empty", {},
-                              r.label());
+            throw usage_error(
+                "the part from sample " + to_text(part.first) + " to " + to_text(*end) + " is empty", {},
+                r.label());
         if (*end < frames) {
             part.end = static_cast<Index>(*end);
             part.to_end = false;
@@ -151,10 +196,13 @@ ChunkRequest chunk_request(const Params& execution, const std::optional<double>&
     if (const auto bytes = parse_bytes(text); bytes && *bytes > 0) return {0, *bytes};
     if (const auto time = parse_time(text); time && time->unit != Time::Unit::absolute && time->value > 0) {
         if (time->unit == Time::Unit::samples) return {static_cast<Index>(time->value), 0};
-        if (!rate) throw usage_error("--chunk " + text + " is a time, and no sample rate was found", "give --rate HZ");
+        if (!rate)
+            throw usage_error("--chunk " + text + " is a time, and no sample rate was found",
+                              "give --rate HZ");
         return {std::max<Index>(1, std::llround(time->value * *rate)), 0};
     }
-    throw usage_error("--chunk '" + text + "' is no size", "give samples (48000), a duration (1s) or bytes (64MiB)");
+    throw usage_error("--chunk '" + text + "' is no size",
+                      "give samples (48000), a duration (1s) or bytes (64MiB)");
 }
 
 }  // namespace convoy::pipelines

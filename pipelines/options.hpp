@@ -20,8 +20,9 @@ std::vector<Param> joined(std::initializer_list<std::span<const Param>> lists);
 
 io::OpenOptions open_options(const Params& input);
 
-/// The part of an input that --start, --end and --duration pick, in input frames: [first, end), with first 0 and end
-/// `frames` where nothing is said. Error where it is empty or beyond the input, or a rate is needed and not known.
+/// The part of an input that --start, --end and --duration pick, in input frames: [first, end), with first 0
+/// and end `frames` where nothing is said. Error where it is empty or beyond the input, or a rate is needed
+/// and not known.
 struct Part {
     Index first = 0, end = 0;
     bool from_start = true, to_end = true;  // not cut at this side

@@ -21,9 +21,11 @@ double samples_of(const FilePlan& file) {
 
 // Files of one kind differ in their length only: one trial speaks for all of them.
 std::string kind_of(const JobReport& job) {
-    std::string kind = job.input.format + job.input.stored_type + (job.input.rate ? to_text(*job.input.rate) : "");
+    std::string kind =
+        job.input.format + job.input.stored_type + (job.input.rate ? to_text(*job.input.rate) : "");
     kind += "/" + to_text(job.input.shape.outer) + "/" + to_text(job.input.shape.inner);
-    for (const Index n : job.input.chunk) kind += "," + to_text(n);
+    for (const Index n : job.input.chunk)
+        kind += "," + to_text(n);
     return kind;
 }
 
@@ -40,7 +42,8 @@ FilePlan plan_one(const JobRequest& request) {
         const io::Recording& in = file.job.input;
         file.read_bytes = static_cast<double>(in.shape.samples() * bytes_of(in.type));
         const io::OutputSpec& out = job.spec();
-        if (out.path != "null") file.write_bytes = static_cast<double>(out.shape.samples() * bytes_of(out.type));
+        if (out.path != "null")
+            file.write_bytes = static_cast<double>(out.shape.samples() * bytes_of(out.type));
         file.memory_bytes = static_cast<double>(file.cuts.total_bytes());
     } catch (const Error& e) {
         file.error = e.what();
@@ -73,7 +76,8 @@ void estimate(const std::vector<JobRequest>& requests, BatchPlan& plan) {
 
 std::string extents(const std::vector<Index>& dims) {
     std::string text;
-    for (const Index n : dims) text += (text.empty() ? "" : " x ") + to_text(n);
+    for (const Index n : dims)
+        text += (text.empty() ? "" : " x ") + to_text(n);
     return text;
 }
 
@@ -93,32 +97,39 @@ void line(std::string& text, const std::string& key, const std::string& value) {
 
 std::string ending_text(const FilePlan& file) {
     switch (file.ending) {
-        case Ending::skipped: return " (finished already: nothing to do)";
-        case Ending::extended: return " (its input was appended to: only the tail is computed)";
-        case Ending::resumed: return " (goes on where an earlier run was)";
-        default: return "";
+        case Ending::skipped:
+            return " (finished already: nothing to do)";
+        case Ending::extended:
+            return " (its input was appended to: only the tail is computed)";
+        case Ending::resumed:
+            return " (goes on where an earlier run was)";
+        default:
+            return "";
     }
 }
 
 std::string in_full(const FilePlan& file) {
     const JobReport& job = file.job;
     std::string text = job.input.label() + " -> " + file.output + ending_text(file) + "\n";
-    line(text, "input", extents(job.input.dims) + ", " + job.input.stored_type +
-                            (job.input.rate ? " at " + to_text(*job.input.rate) + " Hz" : ""));
+    line(text, "input",
+         extents(job.input.dims) + ", " + job.input.stored_type +
+             (job.input.rate ? " at " + to_text(*job.input.rate) + " Hz" : ""));
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         const StepReport& step = job.steps[i];
         std::string told = shape_text(step.shape, step.rate) + ", halo " + to_text(step.halo);
         if (!step.strategy.empty()) told += ", " + step.strategy + " (" + step.reason + ")";
         line(text, std::to_string(i + 1) + " " + step.name, told);
     }
-    for (const SavedReport& saved : job.saved) line(text, "saved", saved.path + ", " + extents(saved.dims));
+    for (const SavedReport& saved : job.saved)
+        line(text, "saved", saved.path + ", " + extents(saved.dims));
     line(text, "output", extents(job.out_dims) + ", " + job.out_type);
     line(text, "device", job.device + (job.device_remark.empty() ? "" : " (" + job.device_remark + ")"));
     line(text, "memory mode", job.memory + " (" + job.memory_reason + ")");
     const Index halo = file.cuts.frames.empty() ? 0 : file.cuts.frames.front();
-    line(text, "chunk", to_text(file.cuts.chunk_frames) + " output frames from " + to_text(halo) + " input frames, " +
-                            to_text(file.cuts.chunks()) + " chunks, " + std::to_string(file.cuts.groups.size()) +
-                            (file.cuts.groups.size() == 1 ? " pass" : " passes"));
+    line(text, "chunk",
+         to_text(file.cuts.chunk_frames) + " output frames from " + to_text(halo) + " input frames, " +
+             to_text(file.cuts.chunks()) + " chunks, " + std::to_string(file.cuts.groups.size()) +
+             (file.cuts.groups.size() == 1 ? " pass" : " passes"));
     line(text, "memory", bytes_text(file.memory_bytes));
     line(text, "reads", bytes_text(file.read_bytes));
     line(text, "writes", bytes_text(file.write_bytes));
@@ -128,7 +139,8 @@ std::string in_full(const FilePlan& file) {
 
 Json numbers(const std::vector<Index>& values) {
     Json list = Json::array();
-    for (const Index v : values) list.push(v);
+    for (const Index v : values)
+        list.push(v);
     return list;
 }
 
@@ -170,7 +182,8 @@ Json file_json(const FilePlan& file) {
 }  // namespace
 
 int BatchPlan::status() const {
-    const auto bad = std::find_if(files.begin(), files.end(), [](const FilePlan& f) { return !f.error.empty(); });
+    const auto bad =
+        std::find_if(files.begin(), files.end(), [](const FilePlan& f) { return !f.error.empty(); });
     if (bad == files.end()) return 0;
     if (files.size() > 1) return 3;
     return bad->fault == Fault::usage ? 2 : 1;
@@ -199,14 +212,15 @@ std::string described(const BatchPlan& plan) {
         }
         read += file.read_bytes, write += file.write_bytes, memory = std::max(memory, file.memory_bytes);
         text += first ? in_full(file)
-                      : file.job.input.label() + " -> " + file.output + "  " + extents(file.job.input.dims) + " -> " +
-                            extents(file.job.out_dims) + ending_text(file) + "\n";
+                      : file.job.input.label() + " -> " + file.output + "  " + extents(file.job.input.dims) +
+                            " -> " + extents(file.job.out_dims) + ending_text(file) + "\n";
         first = false;
     }
     if (plan.files.size() > 1)
-        text += std::to_string(plan.files.size()) + " files (" + std::to_string(failed) + " cannot be done): reads " +
-                bytes_text(read) + ", writes " + bytes_text(write) + ", memory " + bytes_text(memory) +
-                " for each at once, about " + seconds_text(plan.seconds) + "\n";
+        text += std::to_string(plan.files.size()) + " files (" + std::to_string(failed) +
+                " cannot be done): reads " + bytes_text(read) + ", writes " + bytes_text(write) +
+                ", memory " + bytes_text(memory) + " for each at once, about " + seconds_text(plan.seconds) +
+                "\n";
     return text;
 }
 
@@ -215,7 +229,8 @@ Json to_json(const BatchPlan& plan) {
     j["schema"] = "convoy.plan/1";
     j["version"] = version;
     j["files"] = Json::array();
-    for (const FilePlan& file : plan.files) j["files"].push(file_json(file));
+    for (const FilePlan& file : plan.files)
+        j["files"].push(file_json(file));
     j["seconds"] = plan.seconds;
     j["status"] = plan.status();
     return j;

@@ -11,14 +11,14 @@ namespace convoy::pipelines {
 /// What is known of one job before it is run.
 struct FilePlan {
     std::string input, output;
-    std::string error;           // why it could not be planned; the rest is empty then
+    std::string error;  // why it could not be planned; the rest is empty then
     Fault fault = Fault::failed;
     JobReport job;
     Ending ending = Ending::done;
     Cuts cuts;
     double read_bytes = 0, write_bytes = 0;
-    double memory_bytes = 0;     // rings and windows
-    double seconds = 0;          // estimated
+    double memory_bytes = 0;  // rings and windows
+    double seconds = 0;       // estimated
 };
 
 struct BatchPlan {
@@ -28,8 +28,8 @@ struct BatchPlan {
     int status() const;
 };
 
-/// Plans every request, several at a time. Opens the inputs and writes nothing. Time comes from a trial on a part of the
-/// first file of each kind, and scales with the samples of the others.
+/// Plans every request, several at a time. Opens the inputs and writes nothing. Time comes from a trial on a
+/// part of the first file of each kind, and scales with the samples of the others.
 BatchPlan plan_batch(const std::vector<JobRequest>& requests);
 
 /// The plan for people: every step of the first file, one line for each of the others.

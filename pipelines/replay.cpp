@@ -46,9 +46,13 @@ std::vector<Json> files_of(const std::string& path) {
 }  // namespace
 
 JobRequest request_from(const Json& json, const std::string& where) {
-    JobRequest request{text_at(json, "input"), "null",
-                       Params(joined({input_params(), output_params(), execution_params()})), {}, "convoy run --replay " + where,
-                       true, {}};
+    JobRequest request{text_at(json, "input"),
+                       "null",
+                       Params(joined({input_params(), output_params(), execution_params()})),
+                       {},
+                       "convoy run --replay " + where,
+                       true,
+                       {}};
     request.joined = texts_at(json, "joined");
     set_all(request.options, json.at("options"), where);
     if (const Json::Array* steps = json.at("steps").as_array())

@@ -19,10 +19,12 @@ struct Replay {
     bool same() const { return error.empty() && before == now; }
 };
 
-/// Repeats every job of a report (of one file or of a batch) and writes nothing. Error where the file is no such report.
+/// Repeats every job of a report (of one file or of a batch) and writes nothing. Error where the file is no
+/// such report.
 std::vector<Replay> replay(const std::string& report);
 
-/// The files of several reports as one batch (convoy.batch/1), in the order given. Error where a file is no report.
+/// The files of several reports as one batch (convoy.batch/1), in the order given. Error where a file is no
+/// report.
 Json merged_reports(const std::vector<std::string>& reports);
 
 }  // namespace convoy::pipelines

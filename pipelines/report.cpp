@@ -8,7 +8,8 @@ namespace {
 
 Json numbers(const std::vector<Index>& values) {
     Json list = Json::array();
-    for (const Index v : values) list.push(v);
+    for (const Index v : values)
+        list.push(v);
     return list;
 }
 
@@ -16,13 +17,14 @@ Json or_null(const std::optional<double>& value) {
     return value ? Json(*value) : Json();
 }
 
-// Levels of lanes as those of `channels` channels: lane i belongs to channel i / lanes_each when lanes of a channel
-// are neighbours (complex parts, frequencies of a spectrogram).
+// Levels of lanes as those of `channels` channels: lane i belongs to channel i / lanes_each when lanes of a
+// channel are neighbours (complex parts, frequencies of a spectrogram).
 Json levels(const std::vector<stats::Level>& lanes, Index lanes_each) {
     Json list = Json::array();
     for (std::size_t at = 0; at < lanes.size(); at += static_cast<std::size_t>(lanes_each)) {
         stats::Level sum;
-        for (std::size_t i = at; i < at + static_cast<std::size_t>(lanes_each); ++i) sum.add(lanes[i]);
+        for (std::size_t i = at; i < at + static_cast<std::size_t>(lanes_each); ++i)
+            sum.add(lanes[i]);
         Json level;
         level["peak"] = sum.finite > 0 ? Json(sum.peak) : Json();
         level["rms"] = sum.finite > 0 ? Json(sum.rms()) : Json();
@@ -43,7 +45,8 @@ Json given(const Params& params) {
 
 Json texts(const std::vector<std::string>& list) {
     Json values = Json::array();
-    for (const std::string& text : list) values.push(text);
+    for (const std::string& text : list)
+        values.push(text);
     return values;
 }
 
@@ -75,7 +78,8 @@ Json steps_json(const JobReport& report) {
             const auto number = parse_number(value);
             j[key] = number ? Json(*number) : Json(value);
         }
-        for (const auto& [key, value] : step.facts) j[key] = value;
+        for (const auto& [key, value] : step.facts)
+            j[key] = value;
         list.push(std::move(j));
     }
     return list;
@@ -144,7 +148,8 @@ Json to_json(const JobReport& report) {
     Json out;
     out["path"] = report.output;
     if (!report.out_files.empty()) {
-        for (const std::string& file : report.out_files) out["files"].push(file);
+        for (const std::string& file : report.out_files)
+            out["files"].push(file);
     }
     out["dataset"] = report.out_dataset.empty() ? Json() : Json(report.out_dataset);
     out["dims"] = numbers(report.out_dims);
@@ -176,7 +181,8 @@ Json to_json(const JobReport& report) {
     j["output_levels"] = levels(s.output, std::max<Index>(1, static_cast<Index>(s.output.size()) / channels));
     j["request"] = report.request;
     Json warnings = Json::array();
-    for (const std::string& line : report.warnings) warnings.push(line);
+    for (const std::string& line : report.warnings)
+        warnings.push(line);
     j["warnings"] = std::move(warnings);
     return j;
 }

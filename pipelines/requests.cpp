@@ -20,7 +20,8 @@ std::vector<std::string> inputs_of(std::vector<std::string> words, const Params&
         words.insert(words.end(), listed.begin(), listed.end());
     }
     std::vector<std::string> inputs = expand_inputs(words);
-    if (inputs.empty()) throw usage_error("no input is given", "name a file, a quoted glob, or --files-from FILE");
+    if (inputs.empty())
+        throw usage_error("no input is given", "name a file, a quoted glob, or --files-from FILE");
     return inputs;
 }
 
@@ -35,11 +36,13 @@ std::vector<std::string> outputs_for(const std::vector<std::string>& inputs, con
 // Files that are written must all be different ones.
 void check_apart(const std::vector<std::string>& outputs, std::set<std::string>& taken) {
     for (const std::string& output : outputs)
-        if (output != "null" && !taken.insert(std::filesystem::absolute(output).lexically_normal().string()).second)
+        if (output != "null" &&
+            !taken.insert(std::filesystem::absolute(output).lexically_normal().string()).second)
             throw usage_error("two results would go to " + output, "name them apart");
 }
 
-void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string>& inputs, std::set<std::string>& taken) {
+void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string>& inputs,
+                std::set<std::string>& taken) {
     const std::vector<StepCall> steps = requests.front().steps;
     for (std::size_t s = 0; s < steps.size(); ++s) {
         if (steps[s].step->name != "save") continue;
@@ -54,7 +57,8 @@ void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string
     }
 }
 
-// Runs of inputs of which each begins where the one before ends; where no times are known, all follow one another.
+// Runs of inputs of which each begins where the one before ends; where no times are known, all follow one
+// another.
 std::vector<std::vector<std::string>> runs_of(const std::vector<std::string>& inputs, const Params& options) {
     std::vector<std::vector<std::string>> runs;
     std::optional<io::Recording> before;
@@ -69,11 +73,13 @@ std::vector<std::vector<std::string>> runs_of(const std::vector<std::string>& in
 }
 
 // One request a run of joined inputs.
-std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, const Params& batch, const JobRequest& common) {
+std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, const Params& batch,
+                                        const JobRequest& common) {
     const std::string format = common.options.text("format");
     std::vector<std::string> firsts;
     const auto runs = runs_of(inputs, common.options);
-    for (const auto& run : runs) firsts.push_back(run.front());
+    for (const auto& run : runs)
+        firsts.push_back(run.front());
     const bool at_inputs = batch.text("split") == "input";
     const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format);
     std::set<std::string> taken;
@@ -92,7 +98,8 @@ std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, 
     name_saved(requests, firsts, taken);
     if (!batch.given("shard")) return requests;
     std::map<std::string, std::size_t> number;
-    for (std::size_t i = 0; i < firsts.size(); ++i) number.emplace(firsts[i], i);
+    for (std::size_t i = 0; i < firsts.size(); ++i)
+        number.emplace(firsts[i], i);
     std::vector<JobRequest> mine;
     for (const std::string& first : shard_of(firsts, parse_shard(batch.text("shard"))))
         mine.push_back(std::move(requests[number.at(first)]));
@@ -101,10 +108,12 @@ std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, 
 
 }  // namespace
 
-std::vector<JobRequest> requests_for(std::vector<std::string> words, const Params& batch, const JobRequest& common) {
+std::vector<JobRequest> requests_for(std::vector<std::string> words, const Params& batch,
+                                     const JobRequest& common) {
     const std::vector<std::string> inputs = inputs_of(std::move(words), batch);
     if (batch.flag("join")) return joined_requests(inputs, batch, common);
-    if (batch.text("split") == "input") throw usage_error("--split input goes with --join", "give --join, or --split TIME");
+    if (batch.text("split") == "input")
+        throw usage_error("--split input goes with --join", "give --join, or --split TIME");
     const auto outputs = outputs_for(inputs, common.output, common.options.text("format"));
     std::set<std::string> taken;
     check_apart(outputs, taken);
@@ -121,7 +130,8 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
     if (!batch.given("shard")) return requests;
     // The names are those of the whole batch, whatever part of it is done here.
     std::map<std::string, std::size_t> number;
-    for (std::size_t i = 0; i < inputs.size(); ++i) number.emplace(inputs[i], i);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        number.emplace(inputs[i], i);
     std::vector<JobRequest> mine;
     for (const std::string& input : shard_of(inputs, parse_shard(batch.text("shard"))))
         mine.push_back(std::move(requests[number.at(input)]));

@@ -22,25 +22,36 @@ Error wrong(const Yaml& at, const std::string& what, const std::string& hint = {
 Error unknown_key(const std::string& key, const std::string& place, const std::vector<std::string>& known) {
     const std::string near = nearest(key, known);
     std::string list;
-    for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-    return usage_error("there is no key '" + key + "'", near.empty() ? "known are " + list : "did you mean '" + near + "'?", place);
+    for (const std::string& k : known)
+        list += (list.empty() ? "" : ", ") + k;
+    return usage_error("there is no key '" + key + "'",
+                       near.empty() ? "known are " + list : "did you mean '" + near + "'?", place);
 }
 
 class Checker {
   public:
     explicit Checker(const std::string& path)
         : folder_(fs::path(path).parent_path()),
-          script_{path, {}, {}, {}, {}, {}, Params(joined({input_params(), output_params(), execution_params(), batch_params()}))} {}
+          script_{path,
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  Params(joined({input_params(), output_params(), execution_params(), batch_params()}))} {}
 
     Script check(const Yaml& root) {
-        if (root.kind != Yaml::Kind::map) throw wrong(root, "a pipeline file is a map", "start with inputs:, output: and steps:");
+        if (root.kind != Yaml::Kind::map)
+            throw wrong(root, "a pipeline file is a map", "start with inputs:, output: and steps:");
         for (std::size_t i = 0; i < root.members.size(); ++i)
             if (std::find(sections.begin(), sections.end(), root.members[i].first) == sections.end())
-                throw unknown_key(root.members[i].first, root.member_places[i], {sections.begin(), sections.end()});
+                throw unknown_key(root.members[i].first, root.member_places[i],
+                                  {sections.begin(), sections.end()});
         if (const Yaml* inputs = root.find("inputs")) read_inputs(*inputs);
         if (const Yaml* output = root.find("output")) read_output(*output);
         if (const Yaml* filters = root.find("filters")) read_filters(*filters);
-        if (const Yaml* execution = root.find("execution")) set_all(*execution, script_.options, execution_words(), {});
+        if (const Yaml* execution = root.find("execution"))
+            set_all(*execution, script_.options, execution_words(), {});
         const Yaml* steps = root.find("steps");
         if (steps == nullptr) throw wrong(root, "there are no steps", "add steps:, a list");
         read_steps(*steps);
@@ -68,7 +79,8 @@ class Checker {
 
     void read_words(const Yaml& value, std::vector<std::string>& words) {
         if (value.kind == Yaml::Kind::list) {
-            for (const Yaml& item : value.items) read_words(item, words);
+            for (const Yaml& item : value.items)
+                read_words(item, words);
             return;
         }
         if (value.kind != Yaml::Kind::scalar || value.text.empty())
@@ -77,9 +89,12 @@ class Checker {
         std::error_code ignored;
         const std::string& word = words.back();
         if (word.find_first_of("*?[") == std::string::npos && !fs::exists(split_dataset(word).path, ignored))
-            throw wrong(value, "there is no file " + value.text, "check the name; it is looked for next to the pipeline file first");
-        if (word.find_first_of("*?[") != std::string::npos && !fs::exists(split_dataset(word).path, ignored) && !matches_any(word))
-            throw wrong(value, "nothing matches '" + value.text + "'", "check the pattern; it is looked for next to the pipeline file first");
+            throw wrong(value, "there is no file " + value.text,
+                        "check the name; it is looked for next to the pipeline file first");
+        if (word.find_first_of("*?[") != std::string::npos &&
+            !fs::exists(split_dataset(word).path, ignored) && !matches_any(word))
+            throw wrong(value, "nothing matches '" + value.text + "'",
+                        "check the pattern; it is looked for next to the pipeline file first");
     }
 
     void read_inputs(const Yaml& value) {
@@ -104,10 +119,12 @@ class Checker {
     }
 
     void read_filters(const Yaml& value) {
-        if (value.kind != Yaml::Kind::map) throw wrong(value, "filters is a map of names", "write voice: {bandpass: [300, 3000]}");
+        if (value.kind != Yaml::Kind::map)
+            throw wrong(value, "filters is a map of names", "write voice: {bandpass: [300, 3000]}");
         const Step& filter = step::catalog().at("filter");
         for (const auto& [name, parameters] : value.members) {
-            if (parameters.kind != Yaml::Kind::map) throw wrong(parameters, "the filter '" + name + "' has no parameters", "write {lowpass: 40}");
+            if (parameters.kind != Yaml::Kind::map)
+                throw wrong(parameters, "the filter '" + name + "' has no parameters", "write {lowpass: 40}");
             Params checked({filter.params.begin(), filter.params.end()});
             set_all(parameters, checked, filter.params, {});
             filters_.emplace_back(name, parameters);
@@ -115,7 +132,8 @@ class Checker {
     }
 
     // Sets every member of a map as a parameter of `declared`, apart from `others`.
-    void set_all(const Yaml& map, Params& params, std::span<const Param> declared, std::vector<std::string> others) {
+    void set_all(const Yaml& map, Params& params, std::span<const Param> declared,
+                 std::vector<std::string> others) {
         if (map.kind == Yaml::Kind::null) return;
         if (map.kind != Yaml::Kind::map) throw wrong(map, "parameters are a map", "write {name: value}");
         for (std::size_t i = 0; i < map.members.size(); ++i) {
@@ -123,7 +141,8 @@ class Checker {
             if (std::find(others.begin(), others.end(), key) != others.end()) continue;
             const Param* p = find_param(declared, key);
             if (p == nullptr) {
-                for (const Param& d : declared) others.push_back(underscored(d.name));
+                for (const Param& d : declared)
+                    others.push_back(underscored(d.name));
                 throw unknown_key(key, map.member_places[i], others);
             }
             set(params, *p, value);
@@ -154,16 +173,20 @@ class Checker {
         const Step* step = step::catalog().find(name);
         if (step == nullptr) {
             std::vector<std::string> names;
-            for (const Step* s : step::catalog()) names.emplace_back(s->name);
+            for (const Step* s : step::catalog())
+                names.emplace_back(s->name);
             const std::string near = nearest(name, names);
-            throw usage_error("no step is called '" + name + "'",
-                              near.empty() ? "choose one of " + step::catalog().names() : "did you mean '" + near + "'?", place);
+            throw usage_error(
+                "no step is called '" + name + "'",
+                near.empty() ? "choose one of " + step::catalog().names() : "did you mean '" + near + "'?",
+                place);
         }
         StepCall call{step, Params({step->params.begin(), step->params.end()}), place};
         if (value.kind == Yaml::Kind::map) {
             if (const Yaml* use = name == "filter" ? value.find("use") : nullptr)
                 set_all(named(*use), call.params, step->params, {});
-            set_all(value, call.params, step->params, name == "filter" ? std::vector<std::string>{"use"} : std::vector<std::string>{});
+            set_all(value, call.params, step->params,
+                    name == "filter" ? std::vector<std::string>{"use"} : std::vector<std::string>{});
         } else if (value.kind != Yaml::Kind::null) {
             set_main(call, value);
         }
@@ -191,7 +214,8 @@ class Checker {
                 return set_all(named(value), call.params, call.step->params, {});
         }
         if (call.step->main.empty())
-            throw wrong(value, "the step " + std::string(call.step->name) + " takes parameters by name", "write {name: value}");
+            throw wrong(value, "the step " + std::string(call.step->name) + " takes parameters by name",
+                        "write {name: value}");
         set(call.params, *find_param(call.step->params, call.step->main), value);
     }
 
@@ -200,20 +224,26 @@ class Checker {
     std::vector<std::pair<std::string, Yaml>> filters_;
 };
 
-// The item of a list of steps that a part of a key names: a number from 0, or the step's name where there is one such.
+// The item of a list of steps that a part of a key names: a number from 0, or the step's name where there is
+// one such.
 Yaml& step_named(Yaml& list, const std::string& word, const std::string& where) {
     if (const auto number = parse_integer(word)) {
         if (*number < 0 || *number >= static_cast<Index>(list.items.size()))
-            throw usage_error("there is no step " + word, "they count from 0 to " + to_text(static_cast<Index>(list.items.size()) - 1), where);
+            throw usage_error("there is no step " + word,
+                              "they count from 0 to " + to_text(static_cast<Index>(list.items.size()) - 1),
+                              where);
         return list.items[static_cast<std::size_t>(*number)];
     }
     Yaml* found = nullptr;
     for (Yaml& item : list.items) {
         const bool same = item.kind == Yaml::Kind::map ? item.find(word) != nullptr : item.text == word;
-        if (same && found != nullptr) throw usage_error("there are several steps '" + word + "'", "give its number from 0: steps.2...", where);
+        if (same && found != nullptr)
+            throw usage_error("there are several steps '" + word + "'", "give its number from 0: steps.2...",
+                              where);
         if (same) found = &item;
     }
-    if (found == nullptr) throw usage_error("there is no step '" + word + "'", "name one that the file has", where);
+    if (found == nullptr)
+        throw usage_error("there is no step '" + word + "'", "name one that the file has", where);
     return *found;
 }
 
@@ -240,12 +270,14 @@ void apply(Yaml& root, const std::string& setting) {
             continue;
         }
         if (at->kind == Yaml::Kind::scalar && i > 0)
-            throw usage_error("'" + words[i - 1] + "' is a lone value", "set it whole: " + words[i - 1] + "=...", where);
+            throw usage_error("'" + words[i - 1] + "' is a lone value",
+                              "set it whole: " + words[i - 1] + "=...", where);
         at = &at->at(word, where);
     }
     Yaml value = parse_yaml(setting.substr(equals + 1), where);
     value.place = where;
-    for (Yaml& item : value.items) item.place = where;
+    for (Yaml& item : value.items)
+        item.place = where;
     *at = std::move(value);
 }
 
@@ -262,7 +294,8 @@ Script read_script(const std::string& path, const std::vector<std::string>& sett
         map.place = place;
         *value = std::move(map);
     }
-    for (const std::string& setting : settings) apply(root, setting);
+    for (const std::string& setting : settings)
+        apply(root, setting);
     return Checker(path).check(root);
 }
 

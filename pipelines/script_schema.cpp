@@ -15,7 +15,8 @@ Json of_type(std::string_view type) {
 
 Json either(std::initializer_list<Json> kinds) {
     Json list = Json::array(), j;
-    for (const Json& kind : kinds) list.push(kind);
+    for (const Json& kind : kinds)
+        list.push(kind);
     j["anyOf"] = std::move(list);
     return j;
 }
@@ -28,7 +29,8 @@ Json list_of(Json items) {
 
 Json choices_of(const Param& p) {
     Json list = Json::array(), j;
-    for (const std::string& word : split(p.choices, ',')) list.push(word);
+    for (const std::string& word : split(p.choices, ','))
+        list.push(word);
     j["enum"] = std::move(list);
     return j;
 }
@@ -37,17 +39,24 @@ Json choices_of(const Param& p) {
 Json value_schema(const Param& p) {
     const Json number = of_type("number"), text = of_type("string");
     switch (p.kind) {
-        case Kind::flag: return of_type("boolean");
-        case Kind::integer: return either({of_type("integer"), text});
+        case Kind::flag:
+            return of_type("boolean");
+        case Kind::integer:
+            return either({of_type("integer"), text});
         case Kind::number:
-        case Kind::time: return either({number, text});
+        case Kind::time:
+            return either({number, text});
         case Kind::numbers:
-        case Kind::integers: return either({list_of(either({number, text})), number, text});
-        case Kind::choice: return choices_of(p);
-        default: break;
+        case Kind::integers:
+            return either({list_of(either({number, text})), number, text});
+        case Kind::choice:
+            return choices_of(p);
+        default:
+            break;
     }
     Json list = Json::array();
-    for (const char* type : {"string", "number", "boolean", "array"}) list.push(type);
+    for (const char* type : {"string", "number", "boolean", "array"})
+        list.push(type);
     Json j;
     j["type"] = std::move(list);
     return j;
@@ -78,7 +87,8 @@ Json step_schema(const Step& s) {
     if (s.name == "filter") parameters["properties"]["use"] = of_type("string");
     std::vector<Json> kinds{std::move(parameters), of_type("null")};
     if (s.name == "filter") kinds.push_back(of_type("string"));
-    if (const Param* main = s.main.empty() ? nullptr : find_param(s.params, s.main)) kinds.push_back(value_schema(*main));
+    if (const Param* main = s.main.empty() ? nullptr : find_param(s.params, s.main))
+        kinds.push_back(value_schema(*main));
     Json any;
     any["anyOf"] = Json(Json::Array(kinds.begin(), kinds.end()));
     Json step = of_type("object");

@@ -28,7 +28,8 @@ bool takes_list(const Param& p) {
 std::string joined_items(const Param& p, const Yaml& list, int depth) {
     std::string text;
     bool nested = false;
-    for (const Yaml& item : list.items) nested = nested || item.kind == Yaml::Kind::list;
+    for (const Yaml& item : list.items)
+        nested = nested || item.kind == Yaml::Kind::list;
     for (const Yaml& item : list.items) {
         if (item.kind == Yaml::Kind::list ? depth > 0 : item.kind != Yaml::Kind::scalar || nested)
             throw usage_error(underscored(p.name) + " takes a list of numbers or words", {}, item.place);
@@ -67,7 +68,8 @@ const Param* find_param(std::span<const Param> declared, std::string_view key) {
     for (const Param& p : declared) {
         if (underscored(p.name) == wanted) return &p;
         for (const std::string& other : split(p.also, ','))
-            if (other.size() > 1 && underscored(other) == wanted) return &p;  // one letter is of the command line
+            if (other.size() > 1 && underscored(other) == wanted)
+                return &p;  // one letter is of the command line
     }
     return nullptr;
 }
@@ -75,12 +77,17 @@ const Param* find_param(std::span<const Param> declared, std::string_view key) {
 std::optional<std::string> text_for(const Param& p, const Yaml& value) {
     const std::string name = underscored(p.name);
     switch (value.kind) {
-        case Yaml::Kind::null: throw usage_error(name + " has no value", "write " + name + ": ..., or leave it out", value.place);
-        case Yaml::Kind::map: throw usage_error(name + " takes a single value", "write " + name + ": value", value.place);
+        case Yaml::Kind::null:
+            throw usage_error(name + " has no value", "write " + name + ": ..., or leave it out",
+                              value.place);
+        case Yaml::Kind::map:
+            throw usage_error(name + " takes a single value", "write " + name + ": value", value.place);
         case Yaml::Kind::list:
-            if (!takes_list(p)) throw usage_error(name + " takes a single value, not a list", {}, value.place);
+            if (!takes_list(p))
+                throw usage_error(name + " takes a single value, not a list", {}, value.place);
             return joined_items(p, value, 0);
-        default: break;
+        default:
+            break;
     }
     const auto truth = truth_of(value);
     if (p.kind == Kind::flag) {
@@ -88,7 +95,8 @@ std::optional<std::string> text_for(const Param& p, const Yaml& value) {
         return *truth ? std::optional<std::string>("") : std::nullopt;
     }
     if (p.optional_value && truth) return *truth ? std::optional<std::string>("") : std::nullopt;
-    if (value.text.empty()) throw usage_error(name + " has no value", "write " + name + ": ..., or leave it out", value.place);
+    if (value.text.empty())
+        throw usage_error(name + " has no value", "write " + name + ": ..., or leave it out", value.place);
     return value.text;
 }
 

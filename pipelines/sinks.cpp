@@ -34,7 +34,8 @@ class ConvertingWriter : public io::Writer {
                 for (Index o = 0; o < lanes.outer_count; ++o) {
                     const S* in = reinterpret_cast<const S*>(src) + o * pitch * lanes.inner_count;
                     T* out = reinterpret_cast<T*>(converted_.data()) + o * row;
-                    for (Index i = 0; i < row; ++i) out[i] = convert<T>(static_cast<double>(in[i]));
+                    for (Index i = 0; i < row; ++i)
+                        out[i] = convert<T>(static_cast<double>(in[i]));
                 }
             });
         });
@@ -67,8 +68,8 @@ std::unique_ptr<io::Writer> null_writer() {
     return std::make_unique<NullWriter>();
 }
 
-std::unique_ptr<io::Writer> converting_writer(std::unique_ptr<io::Writer> inner, SampleType from, SampleType to,
-                                              double scale) {
+std::unique_ptr<io::Writer> converting_writer(std::unique_ptr<io::Writer> inner, SampleType from,
+                                              SampleType to, double scale) {
     return std::make_unique<ConvertingWriter>(std::move(inner), from, to, scale);
 }
 

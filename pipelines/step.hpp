@@ -1,6 +1,6 @@
-// Steps: what a pipeline file lists and what `convoy filter`, `spectrogram` and `conv2d` run one of. A step declares its
-// parameters once (command line, pipeline file, help and schema come from them), and turns a description of what flows
-// in into a planned stage and the description of what flows out.
+// Steps: what a pipeline file lists and what `convoy filter`, `spectrogram` and `conv2d` run one of. A step
+// declares its parameters once (command line, pipeline file, help and schema come from them), and turns a
+// description of what flows in into a planned stage and the description of what flows out.
 #pragma once
 
 #include <memory>
@@ -22,21 +22,21 @@ namespace convoy::pipelines {
 
 /// What flows between steps: everything known of an array but its samples.
 struct Flow {
-    std::string label;                  // of the input, for messages
-    std::string dataset = "/audio";     // path that the result gets
+    std::string label;               // of the input, for messages
+    std::string dataset = "/audio";  // path that the result gets
     std::vector<Index> dims;
     int time_axis = 0;
-    Shape shape;                        // the same as [outer][frames][inner]
+    Shape shape;  // the same as [outer][frames][inner]
     SampleType type = SampleType::float32;
     bool complex = false;
-    bool wide = false;                  // arithmetic defaults to float64
-    Scaling scaling;                    // still to be applied
-    std::optional<double> rate;         // Hz, of the signal (a spectrogram keeps it)
+    bool wide = false;           // arithmetic defaults to float64
+    Scaling scaling;             // still to be applied
+    std::optional<double> rate;  // Hz, of the signal (a spectrogram keeps it)
     std::string rate_looked_for;
-    std::vector<io::Axis> axes;         // one for each of dims
-    bool signal = true;                 // time and channels, as in the source: not an image
-    bool own_axes = false;              // channels are not the source's: its scales stay behind
-    std::vector<Index> selected;        // channels of the source's file, where some are taken
+    std::vector<io::Axis> axes;   // one for each of dims
+    bool signal = true;           // time and channels, as in the source: not an image
+    bool own_axes = false;        // channels are not the source's: its scales stay behind
+    std::vector<Index> selected;  // channels of the source's file, where some are taken
     // Frame m stands for input frame (time_first + m * time_step) / time_up.
     Index time_first = 0, time_step = 1, time_up = 1;
     std::vector<std::pair<std::string, std::string>> attributes;
@@ -52,19 +52,19 @@ Flow flow_of(const io::Recording& recording);
 struct Execution {
     device::Device device;
     std::string strategy = "auto";
-    std::string dtype;                  // float32, float64; empty: by the input
-    bool explain = false;               // Planned::explanation is asked for
+    std::string dtype;     // float32, float64; empty: by the input
+    bool explain = false;  // Planned::explanation is asked for
 };
 
 /// A planned step and what the report and /convoy say of it.
 struct Planned {
-    std::unique_ptr<Stage> stage;       // none where the step changes nothing
-    std::string strategy, reason;       // empty where a step has no choice
+    std::unique_ptr<Stage> stage;                            // none where the step changes nothing
+    std::string strategy, reason;                            // empty where a step has no choice
     std::vector<std::pair<std::string, std::string>> notes;  // "numtaps": "101"
-    std::vector<double> taps;           // of a filter
-    std::string explanation;            // the cost model's table behind `auto`, for --explain
-    std::string save;                   // no stage: what flows here is written to this file too
-    PictureRequest picture;             // of the result, which must be the last step's
+    std::vector<double> taps;                                // of a filter
+    std::string explanation;  // the cost model's table behind `auto`, for --explain
+    std::string save;         // no stage: what flows here is written to this file too
+    PictureRequest picture;   // of the result, which must be the last step's
 };
 
 /// One kind of step.
@@ -72,12 +72,12 @@ struct Step {
     std::string_view name;
     std::string_view summary;
     std::span<const Param> params;
-    /// Plans the step for what flows in and turns `flow` into what flows out. Error (a wrong request) where the
-    /// parameters make no sense for it.
+    /// Plans the step for what flows in and turns `flow` into what flows out. Error (a wrong request) where
+    /// the parameters make no sense for it.
     Planned (*plan)(const Params&, Flow& flow, const Execution&);
-    bool image = false;  // works on images: as the first step, its input is opened as one
-    std::string_view main = {};         // the parameter that a lone value in a pipeline file sets: `decimate: 4`
-    bool cpu_only = false;              // has no stage for a GPU
+    bool image = false;          // works on images: as the first step, its input is opened as one
+    std::string_view main = {};  // the parameter that a lone value in a pipeline file sets: `decimate: 4`
+    bool cpu_only = false;       // has no stage for a GPU
 };
 
 }  // namespace convoy::pipelines

@@ -37,10 +37,10 @@ void copy_rows(const Window& from, const Window& to, Span part) {
     if (part.count <= 0) return;
     const auto bytes = static_cast<std::size_t>(part.count * from.inner * bytes_of(from.type));
     for (Index o = 0; o < from.outer; ++o) {
-        const std::size_t at_from = static_cast<std::size_t>((o * from.pitch + part.first - from.span.first) * from.inner *
-                                                             bytes_of(from.type));
-        const std::size_t at_to =
-            static_cast<std::size_t>((o * to.pitch + part.first - to.span.first) * to.inner * bytes_of(to.type));
+        const std::size_t at_from = static_cast<std::size_t>((o * from.pitch + part.first - from.span.first) *
+                                                             from.inner * bytes_of(from.type));
+        const std::size_t at_to = static_cast<std::size_t>((o * to.pitch + part.first - to.span.first) *
+                                                           to.inner * bytes_of(to.type));
         std::memcpy(to.data + at_to, from.data + at_from, bytes);
     }
 }
@@ -70,7 +70,8 @@ class Run {
         todo_ = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};
         const bool staged = !chain.front()->single_pass();
         ring_ = options.memory->make(options.device, {cuts_.slots, cuts_.in_bytes, cuts_.out_bytes, staged});
-        for (std::size_t bytes : cuts_.between_bytes) between_.emplace_back(options.device, bytes);
+        for (std::size_t bytes : cuts_.between_bytes)
+            between_.emplace_back(options.device, bytes);
         carry_.resize(cuts_.in_bytes);
         report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
         report_.stage_s.resize(chain.size());
@@ -85,23 +86,17 @@ class Run {
         const auto start = Clock::now();
         tbb::parallel_pipeline(
             static_cast<std::size_t>(cuts_.slots),
-            tbb::make_filter<void, Item>(tbb::filter_mode::serial_in_order,
-                                         [&](tbb::flow_control& flow) {
-                                             return tbb::this_task_arena::isolate([&] { return read(flow); });
-                                         }) &
-                tbb::make_filter<Item, Item>(tbb::filter_mode::serial_in_order,
-                                             [&](Item item) {
-                                                 tbb::this_task_arena::isolate([&] { compute(item); });
-                                                 return item;
-                                             }) &
-                tbb::make_filter<Item, Item>(tbb::filter_mode::serial_in_order,
-                                             [&](Item item) {
-                                                 tbb::this_task_arena::isolate([&] { finish(item); });
-                                                 return item;
-                                             }) &
-                tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item item) {
-                    tbb::this_task_arena::isolate([&] { write(item); });
-                }));
+            tbb::make_filter<void, Item>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+                return tbb::this_task_arena::isolate([&] { return read(flow); });
+            }) & tbb::make_filter<Item, Item>(tbb::filter_mode::serial_in_order, [&](Item item) {
+                tbb::this_task_arena::isolate([&] { compute(item); });
+                return item;
+            }) & tbb::make_filter<Item, Item>(tbb::filter_mode::serial_in_order, [&](Item item) {
+                tbb::this_task_arena::isolate([&] { finish(item); });
+                return item;
+            }) & tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, [&](Item item) {
+                tbb::this_task_arena::isolate([&] { write(item); });
+            }));
         if (options_.journal != nullptr) record_all();
         check_cancelled();
         report_.total_s = std::chrono::duration<double>(Clock::now() - start).count() + report_.setup_s;
@@ -125,12 +120,14 @@ class Run {
         done_ += samples_in(cuts_, chain_, todo_, from.items);
         if (from.items == 0) return;
         // Samples that the chunk before has read are counted already.
-        if (const Index k = next_ % cuts_.chunks(); k > 0) counted_ = spans_for(chain_, cuts_.chunk(k - 1)).front();
+        if (const Index k = next_ % cuts_.chunks(); k > 0)
+            counted_ = spans_for(chain_, cuts_.chunk(k - 1)).front();
     }
 
     // At the end, and after a signal: all that was read has been written.
     void record_all() {
-        options_.journal->offer({written_, clipped_before_ + writer_.clipped(), hash_, report_.input, report_.output});
+        options_.journal->offer(
+            {written_, clipped_before_ + writer_.clipped(), hash_, report_.input, report_.output});
         options_.journal->flush();
         if (const int signal = signal_received(); signal != 0) throw Cancelled(signal, true);
     }
@@ -173,15 +170,16 @@ class Run {
         return item;
     }
 
-    // Calls f(part, lanes, data) on pieces of a window that threads may read or write at once: rows where there are
-    // enough, else stretches of frames.
+    // Calls f(part, lanes, data) on pieces of a window that threads may read or write at once: rows where
+    // there are enough, else stretches of frames.
     template <class F>
     static void in_pieces(const Window& window, Span part, const Lanes& lanes, bool at_once, F&& f) {
         constexpr Index piece_bytes = 1 << 20, most = 8;  // a file takes no more at once
         const Index frame = window.inner * bytes_of(window.type);
         std::byte* const first = window.data + (part.first - window.span.first) * frame;
         const Index threads = tbb::this_task_arena::max_concurrency();
-        const Index pieces = std::clamp<Index>(part.count * frame * window.outer / piece_bytes, 1, std::min(threads, most));
+        const Index pieces =
+            std::clamp<Index>(part.count * frame * window.outer / piece_bytes, 1, std::min(threads, most));
         if (!at_once || pieces == 1) return f(part, lanes, first);
         const bool rows = window.outer >= pieces;
         const Index units = rows ? window.outer : part.count;
@@ -206,10 +204,12 @@ class Run {
         });
         if (!is_float(in.type)) return;
         const Index first = std::clamp(counted_.end(), part.first, part.end());
-        if (first < part.end()) measure(in, {first, part.end() - first}, lanes, reader_.recording().shape, report_.input);
+        if (first < part.end())
+            measure(in, {first, part.end() - first}, lanes, reader_.recording().shape, report_.input);
     }
 
-    // Samples that the next chunk of the group uses too: kept apart, so that a slot in flight is never touched.
+    // Samples that the next chunk of the group uses too: kept apart, so that a slot in flight is never
+    // touched.
     void keep_halo(const Window& in, Index k) {
         Span next;
         if (k + 1 < cuts_.chunks()) next = overlap(spans_for(chain_, cuts_.chunk(k + 1)).front(), in.span);
@@ -226,14 +226,16 @@ class Run {
     }
 
     Window output_window(const Item& item, std::byte* data) const {
-        return window_at(data, chain_.back()->type(), item.out, lanes_for(chain_, cuts_.groups[item.group]).back());
+        return window_at(data, chain_.back()->type(), item.out,
+                         lanes_for(chain_, cuts_.groups[item.group]).back());
     }
 
     void compute(const Item& item) {
         const Timed timed(report_.compute_s);
         const auto lanes = lanes_for(chain_, cuts_.groups[item.group]);
         const Window in = input_window(item), out = output_window(item, nullptr);
-        ring_->submit(item.slot, static_cast<std::size_t>(in.size_bytes()), static_cast<std::size_t>(out.size_bytes()),
+        ring_->submit(item.slot, static_cast<std::size_t>(in.size_bytes()),
+                      static_cast<std::size_t>(out.size_bytes()),
                       [&](const std::byte* from, std::byte* to, device::Stream& stream) {
                           Window current = in;
                           current.data = const_cast<std::byte*>(from);  // stages do not write their input
@@ -307,7 +309,8 @@ class Run {
     }
 
     // Levels of a window's lanes, added to those of the whole array.
-    void measure(const Window& window, Span part, Lanes lanes, const Shape& whole, std::vector<stats::Level>& into) {
+    void measure(const Window& window, Span part, Lanes lanes, const Shape& whole,
+                 std::vector<stats::Level>& into) {
         if (lanes.inner_count == whole.inner) {  // the lanes lie side by side
             stats::measure(window, part, into.data() + lanes.outer_first * whole.inner);
             return;
@@ -315,7 +318,8 @@ class Run {
         std::vector<stats::Level> levels(static_cast<std::size_t>(lanes.count()));
         stats::measure(window, part, levels.data());
         for (Index i = 0; i < lanes.count(); ++i) {
-            const Index o = lanes.outer_first + i / lanes.inner_count, n = lanes.inner_first + i % lanes.inner_count;
+            const Index o = lanes.outer_first + i / lanes.inner_count,
+                        n = lanes.inner_first + i % lanes.inner_count;
             into[static_cast<std::size_t>(o * whole.inner + n)].add(levels[static_cast<std::size_t>(i)]);
         }
     }
@@ -343,16 +347,22 @@ class Run {
 
 void StreamReport::add(const StreamReport& other) {
     chunks += other.chunks;
-    setup_s += other.setup_s, read_s += other.read_s, compute_s += other.compute_s, measure_s += other.measure_s;
+    setup_s += other.setup_s, read_s += other.read_s, compute_s += other.compute_s,
+        measure_s += other.measure_s;
     write_s += other.write_s, wait_s += other.wait_s, total_s += other.total_s;
-    for (std::size_t i = 0; i < std::min(stage_s.size(), other.stage_s.size()); ++i) stage_s[i] += other.stage_s[i];
+    for (std::size_t i = 0; i < std::min(stage_s.size(), other.stage_s.size()); ++i)
+        stage_s[i] += other.stage_s[i];
     traffic.bytes_h2d += other.traffic.bytes_h2d, traffic.bytes_d2h += other.traffic.bytes_d2h;
-    traffic.h2d_s += other.traffic.h2d_s, traffic.kernel_s += other.traffic.kernel_s, traffic.d2h_s += other.traffic.d2h_s;
-    for (std::size_t i = 0; i < std::min(input.size(), other.input.size()); ++i) input[i].add(other.input[i]);
-    for (std::size_t i = 0; i < std::min(output.size(), other.output.size()); ++i) output[i].add(other.output[i]);
+    traffic.h2d_s += other.traffic.h2d_s, traffic.kernel_s += other.traffic.kernel_s,
+        traffic.d2h_s += other.traffic.d2h_s;
+    for (std::size_t i = 0; i < std::min(input.size(), other.input.size()); ++i)
+        input[i].add(other.input[i]);
+    for (std::size_t i = 0; i < std::min(output.size(), other.output.size()); ++i)
+        output[i].add(other.output[i]);
 }
 
-Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool ordered, const StreamOptions& options) {
+Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool ordered,
+                 const StreamOptions& options) {
     const io::Recording& in = reader.recording();
     CutRequest r;
     r.wanted = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};

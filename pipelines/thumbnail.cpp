@@ -70,7 +70,8 @@ Grid of_image(io::Reader& reader) {
             grid.values.push_back(static_cast<float>(value));
         }
     if (!negative)  // powers or magnitudes, not yet decibels
-        for (float& value : grid.values) value = decibels(static_cast<double>(value));
+        for (float& value : grid.values)
+            value = decibels(static_cast<double>(value));
     return grid;
 }
 

@@ -6,8 +6,8 @@
 
 namespace convoy::pipelines {
 
-/// Decibels of the first channel: of a signal, short spectra at places evenly spread over it (one a column, so that only so
-/// much is read); of an image, its columns at such places. Empty where there is too little.
+/// Decibels of the first channel: of a signal, short spectra at places evenly spread over it (one a column,
+/// so that only so much is read); of an image, its columns at such places. Empty where there is too little.
 Grid thumbnail(io::Reader& reader, bool image);
 
 }  // namespace convoy::pipelines

@@ -50,9 +50,11 @@ void check_follows(const io::Recording& before, const io::Recording& next) {
 
 void check_alike(const io::Recording& first, const io::Recording& next) {
     const auto refuse = [&](const std::string& what) {
-        throw failed(next.label(), what + " differs from that of " + first.label(), "join only files of one recording");
+        throw failed(next.label(), what + " differs from that of " + first.label(),
+                     "join only files of one recording");
     };
-    if (next.shape.outer != first.shape.outer || next.shape.inner != first.shape.inner) refuse("the number of channels");
+    if (next.shape.outer != first.shape.outer || next.shape.inner != first.shape.inner)
+        refuse("the number of channels");
     if (next.type != first.type || next.complex != first.complex) refuse("the type of the samples");
     if (next.rate != first.rate) refuse("the sample rate");
     if (!(next.scaling == first.scaling)) refuse("the scaling");
@@ -117,16 +119,20 @@ class ShiftedWriter : public io::Writer {
 
 class SplitWriter : public io::Writer {
   public:
-    SplitWriter(std::vector<Piece> pieces, Index sample_bytes) : pieces_(std::move(pieces)), sample_bytes_(sample_bytes) {}
+    SplitWriter(std::vector<Piece> pieces, Index sample_bytes)
+        : pieces_(std::move(pieces)), sample_bytes_(sample_bytes) {}
     bool ordered() const override {
-        return std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return p.writer->ordered(); });
+        return std::any_of(pieces_.begin(), pieces_.end(),
+                           [](const Piece& p) { return p.writer->ordered(); });
     }
     void finish() override {
-        for (Piece& p : pieces_) p.writer->finish();
+        for (Piece& p : pieces_)
+            p.writer->finish();
     }
     Index clipped() const override {
         Index sum = 0;
-        for (const Piece& p : pieces_) sum += p.writer->clipped();
+        for (const Piece& p : pieces_)
+            sum += p.writer->clipped();
         return sum;
     }
     void write(Span span, Lanes lanes, const std::byte* src, Index pitch) override {

@@ -12,11 +12,12 @@ namespace convoy::pipelines {
 /// Frames `part` of an input, as a signal of its own. The input must outlive it.
 std::unique_ptr<io::Reader> part_reader(io::Reader& input, Span part);
 
-/// Inputs that follow one another in time, as one signal. Error (naming the file) where channels, type, rate or scaling
-/// differ from the first one's; where start times are known, a warning where they do not follow.
+/// Inputs that follow one another in time, as one signal. Error (naming the file) where channels, type, rate
+/// or scaling differ from the first one's; where start times are known, a warning where they do not follow.
 std::unique_ptr<io::Reader> joined_reader(std::vector<std::unique_ptr<io::Reader>> inputs);
 
-/// Samples from the end of `before` to the start of `next`, where both tell their start times; empty elsewhere.
+/// Samples from the end of `before` to the start of `next`, where both tell their start times; empty
+/// elsewhere.
 std::optional<double> samples_between(const io::Recording& before, const io::Recording& next);
 
 /// A writer whose frame 0 is frame `offset` of `output`, which must outlive it. finish() does nothing.

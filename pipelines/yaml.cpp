@@ -13,7 +13,7 @@ namespace convoy::pipelines {
 
 namespace {
 
-constexpr int deepest = 32;            // nesting; an alias of what holds it never ends
+constexpr int deepest = 32;              // nesting; an alias of what holds it never ends
 constexpr std::size_t most = 1'000'000;  // values; aliases of aliases grow without bound
 
 // ${NAME} in a value, replaced by the variable.
@@ -24,11 +24,13 @@ std::string with_variables(const std::string& text, const std::string& place) {
         result += text.substr(at, open - at);
         if (open == std::string::npos) return result;
         const std::size_t close = text.find('}', open);
-        if (close == std::string::npos) throw usage_error("'" + text + "' has ${ without }", "write ${NAME}", place);
+        if (close == std::string::npos)
+            throw usage_error("'" + text + "' has ${ without }", "write ${NAME}", place);
         const std::string name = text.substr(open + 2, close - open - 2);
         const char* value = std::getenv(name.c_str());
         if (value == nullptr)
-            throw usage_error("the environment has no variable " + name, "set it: " + name + "=... convoy run ...", place);
+            throw usage_error("the environment has no variable " + name,
+                              "set it: " + name + "=... convoy run ...", place);
         result += value;
         at = close + 1;
     }
@@ -41,8 +43,11 @@ class Reading {
     Yaml convert(const YAML::Node& node, int depth = 0) {
         Yaml value;
         value.place = place_of(node.Mark());
-        if (depth > deepest) throw usage_error("values are nested too deeply", "take out the alias that holds itself", value.place);
-        if (++count_ > most) throw usage_error("there are too many values", "take out aliases of aliases", value.place);
+        if (depth > deepest)
+            throw usage_error("values are nested too deeply", "take out the alias that holds itself",
+                              value.place);
+        if (++count_ > most)
+            throw usage_error("there are too many values", "take out aliases of aliases", value.place);
         switch (node.Type()) {
             case YAML::NodeType::Scalar:
                 value.kind = Yaml::Kind::scalar;
@@ -51,13 +56,16 @@ class Reading {
                 break;
             case YAML::NodeType::Sequence:
                 value.kind = Yaml::Kind::list;
-                for (const auto& item : node) value.items.push_back(convert(item, depth + 1));
+                for (const auto& item : node)
+                    value.items.push_back(convert(item, depth + 1));
                 break;
             case YAML::NodeType::Map:
                 value.kind = Yaml::Kind::map;
-                for (const auto& member : node) add(value, member.first, member.second, depth);
+                for (const auto& member : node)
+                    add(value, member.first, member.second, depth);
                 break;
-            default: break;
+            default:
+                break;
         }
         return value;
     }
@@ -71,7 +79,8 @@ class Reading {
         const std::string place = place_of(key.Mark());
         if (!key.IsScalar()) throw usage_error("a key is no word", "write key: value", place);
         const std::string& name = key.Scalar();
-        if (map.find(name) != nullptr) throw usage_error("'" + name + "' is there twice", "leave one of them", place);
+        if (map.find(name) != nullptr)
+            throw usage_error("'" + name + "' is there twice", "leave one of them", place);
         map.members.emplace_back(name, convert(member, depth + 1));
         if (map.members.back().second.kind == Yaml::Kind::null) map.members.back().second.place = place;
         map.member_places.push_back(place);
@@ -84,7 +93,8 @@ class Reading {
 }  // namespace
 
 const Yaml* Yaml::find(std::string_view key) const {
-    const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == key; });
+    const auto found =
+        std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == key; });
     return found == members.end() ? nullptr : &found->second;
 }
 
@@ -106,7 +116,8 @@ Yaml parse_yaml(const std::string& text, const std::string& name) {
     try {
         return reading.convert(YAML::Load(text));
     } catch (const YAML::Exception& e) {
-        throw usage_error("this is no YAML: " + e.msg, "check quotes, brackets and indentation", reading.place_of(e.mark));
+        throw usage_error("this is no YAML: " + e.msg, "check quotes, brackets and indentation",
+                          reading.place_of(e.mark));
     }
 }
 

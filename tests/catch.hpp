@@ -1,4 +1,5 @@
-// Catch2, whichever version the system has (2 in Debian 12, 3 later): tests include this and nothing of Catch2.
+// Catch2, whichever version the system has (2 in Debian 12, 3 later): tests include this and nothing of
+// Catch2.
 #pragma once
 
 #if CONVOY_CATCH2_VERSION >= 3
@@ -8,7 +9,8 @@ using Catch::Approx;
 #include <catch2/catch.hpp>
 #endif
 
-/// Ends a test that needs something this machine lacks, and says so: the test counts as skipped, never silently.
+/// Ends a test that needs something this machine lacks, and says so: the test counts as skipped, never
+/// silently.
 #if CONVOY_CATCH2_VERSION >= 3
 #define CONVOY_SKIP(reason) SKIP(reason)
 #else

@@ -17,36 +17,81 @@ namespace bench = pipelines::bench;
 
 constexpr Param common_list[] = {
     {.name = "device", .value = "DEVICE", .help = "auto, cpu, cuda or cuda:N", .fallback = "auto"},
-    {.name = "repeat", .kind = Kind::integer, .value = "N", .help = "repetitions; medians are printed", .fallback = "9"},
+    {.name = "repeat",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "repetitions; medians are printed",
+     .fallback = "9"},
     {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads (fir, stft: 1 by default)"},
     {.name = "folder", .value = "DIR", .help = "ceilings: where to measure file reads and writes"},
-    {.name = "save", .kind = Kind::flag, .help = "ceilings: measure the memory modes too, and let auto take the fastest"},
+    {.name = "save",
+     .kind = Kind::flag,
+     .help = "ceilings: measure the memory modes too, and let auto take the fastest"},
 };
 constexpr Param fir_list[] = {
-    {.name = "strategy", .value = "LIST", .help = "fir, conv2d: strategies, by commas; default all but the reference, or (conv2d) auto's"},
-    {.name = "taps", .kind = Kind::integers, .value = "LIST", .help = "fir: lengths of filters",
+    {.name = "strategy",
+     .value = "LIST",
+     .help = "fir, conv2d: strategies, by commas; default all but the reference, or (conv2d) auto's"},
+    {.name = "taps",
+     .kind = Kind::integers,
+     .value = "LIST",
+     .help = "fir: lengths of filters",
      .fallback = "25,63,127,255,1023"},
-    {.name = "samples", .kind = Kind::integers, .value = "LIST", .help = "fir, stft: samples a channel", .fallback = "1048576"},
-    {.name = "channels", .kind = Kind::integers, .value = "LIST", .help = "fir, stft: channels (stft: 64)", .fallback = "1"},
-    {.name = "interleaved", .kind = Kind::flag, .help = "fir: frames x channels instead of channel after channel"},
-    {.name = "type", .kind = Kind::choice, .value = "TYPE", .help = "fir: type of the samples", .fallback = "float32",
+    {.name = "samples",
+     .kind = Kind::integers,
+     .value = "LIST",
+     .help = "fir, stft: samples a channel",
+     .fallback = "1048576"},
+    {.name = "channels",
+     .kind = Kind::integers,
+     .value = "LIST",
+     .help = "fir, stft: channels (stft: 64)",
+     .fallback = "1"},
+    {.name = "interleaved",
+     .kind = Kind::flag,
+     .help = "fir: frames x channels instead of channel after channel"},
+    {.name = "type",
+     .kind = Kind::choice,
+     .value = "TYPE",
+     .help = "fir: type of the samples",
+     .fallback = "float32",
      .choices = "int16,int32,float32,float64"},
     {.name = "calibrate", .kind = Kind::flag, .help = "fir: measure this CPU first and keep it for auto"},
-    {.name = "decimate", .kind = Kind::integer, .value = "N", .help = "fir: keep every Nth output", .fallback = "1"},
+    {.name = "decimate",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "fir: keep every Nth output",
+     .fallback = "1"},
 };
 constexpr Param stft_list[] = {
-    {.name = "nfft", .kind = Kind::integers, .value = "LIST", .help = "stft: lengths of the transform; hops are a quarter",
+    {.name = "nfft",
+     .kind = Kind::integers,
+     .value = "LIST",
+     .help = "stft: lengths of the transform; hops are a quarter",
      .fallback = "512,1024,2048"},
 };
 constexpr Param conv2d_list[] = {
-    {.name = "shape", .value = "N,C,H,W,K,R,S,stride,padding,dilation", .help = "conv2d: a shape, or several by ;"},
-    {.name = "precision", .kind = Kind::choice, .value = "TYPE", .help = "conv2d: of products and sums", .fallback = "float32",
+    {.name = "shape",
+     .value = "N,C,H,W,K,R,S,stride,padding,dilation",
+     .help = "conv2d: a shape, or several by ;"},
+    {.name = "precision",
+     .kind = Kind::choice,
+     .value = "TYPE",
+     .help = "conv2d: of products and sums",
+     .fallback = "float32",
      .choices = "float32,float64,tf32,bf16"},
 };
 constexpr Param stream_list[] = {
     {.name = "modes", .value = "LIST", .help = "stream: memory modes, by commas; default all"},
-    {.name = "chunk", .value = "LIST", .help = "stream: bytes a chunk, by commas", .fallback = "4MiB,16MiB,64MiB"},
-    {.name = "slots", .kind = Kind::integer, .value = "N", .help = "stream: chunks in the ring", .fallback = "4"},
+    {.name = "chunk",
+     .value = "LIST",
+     .help = "stream: bytes a chunk, by commas",
+     .fallback = "4MiB,16MiB,64MiB"},
+    {.name = "slots",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "stream: chunks in the ring",
+     .fallback = "4"},
 };
 
 std::vector<Group> groups() {
@@ -86,7 +131,8 @@ void save_fastest(const device::Device& device, int repeat, app::Table& table) {
     const memory::Mode* mode = pipelines::fastest_mode(bench::bench_stream(o));
     if (mode == nullptr) return;
     pipelines::save_fastest_mode(device, *mode);
-    table.rows.push_back({"fastest_memory_mode", mode->name, Json(), "saved in " + pipelines::calibration_path()});
+    table.rows.push_back(
+        {"fastest_memory_mode", mode->name, Json(), "saved in " + pipelines::calibration_path()});
 }
 
 app::Table ceilings(const Params& p) {
@@ -114,7 +160,9 @@ app::Table fir(const Params& p) {
     o.decimate = p.integer("decimate");
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
     for (const std::string& name : o.strategies) {
-        const auto here = [&](const conv1d::Strategy& s) { return s.name == name && s.backend == o.device.backend; };
+        const auto here = [&](const conv1d::Strategy& s) {
+            return s.name == name && s.backend == o.device.backend;
+        };
         if (conv1d::catalog().find_if(here) == nullptr)
             throw usage_error("no 1-D strategy on " + o.device.id() + " is called '" + name + "'");
     }
@@ -123,19 +171,21 @@ app::Table fir(const Params& p) {
             if (n < 1) throw usage_error("taps, samples and channels must be 1 or more");
     if (p.flag("calibrate")) {
         if (o.device.backend != device::Backend::cpu)
-            throw usage_error("--calibrate measures the CPU, and the work is on " + o.device.id(), "add --device cpu");
+            throw usage_error("--calibrate measures the CPU, and the work is on " + o.device.id(),
+                              "add --device cpu");
         pipelines::calibrate_cpu();
     }
     const bench::FirBench result = bench::bench_fir(o);
     app::Table table{"convoy.bench.fir/1",
-                     {"strategy", "taps", "samples", "channels", "type", "median_s", "msamples_per_s", "gflops",
-                      "gbytes_per_s", "floor_s", "floor_share", "fma_share", "fma_ceiling_gflops",
+                     {"strategy", "taps", "samples", "channels", "type", "median_s", "msamples_per_s",
+                      "gflops", "gbytes_per_s", "floor_s", "floor_share", "fma_share", "fma_ceiling_gflops",
                       "copy_ceiling_gbytes_per_s", "note"},
                      {}};
     for (const bench::FirRow& r : result.rows)
-        table.rows.push_back({r.strategy, r.taps, r.samples, r.channels, name_of(r.in), r.seconds, r.msamples_per_s,
-                              r.gflops, r.gbytes_per_s, r.floor_s, r.floor_share, r.fma_share, result.fma_gflops,
-                              result.copy_gbytes_per_s, r.reason.empty() ? Json() : Json(r.reason)});
+        table.rows.push_back({r.strategy, r.taps, r.samples, r.channels, name_of(r.in), r.seconds,
+                              r.msamples_per_s, r.gflops, r.gbytes_per_s, r.floor_s, r.floor_share,
+                              r.fma_share, result.fma_gflops, result.copy_gbytes_per_s,
+                              r.reason.empty() ? Json() : Json(r.reason)});
     return table;
 }
 
@@ -149,12 +199,13 @@ app::Table stft(const Params& p) {
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
     const bench::StftBench result = bench::bench_stft(o);
     app::Table table{"convoy.bench.stft/1",
-                     {"nfft", "hop", "samples", "channels", "frames", "median_s", "msamples_per_s", "mframes_per_s",
-                      "gbytes_per_s", "floor_s", "floor_share", "copy_ceiling_gbytes_per_s"},
+                     {"nfft", "hop", "samples", "channels", "frames", "median_s", "msamples_per_s",
+                      "mframes_per_s", "gbytes_per_s", "floor_s", "floor_share", "copy_ceiling_gbytes_per_s"},
                      {}};
     for (const bench::StftRow& r : result.rows)
         table.rows.push_back({r.nfft, r.hop, r.samples, r.channels, r.frames, r.seconds, r.msamples_per_s,
-                              r.mframes_per_s, r.gbytes_per_s, r.floor_s, r.floor_share, result.copy_gbytes_per_s});
+                              r.mframes_per_s, r.gbytes_per_s, r.floor_s, r.floor_share,
+                              result.copy_gbytes_per_s});
     return table;
 }
 
@@ -172,21 +223,26 @@ app::Table conv2d_shapes(const Params& p) {
     o.precision = precision_of(p.text("precision"));
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
     if (p.given("shape")) o.shapes.clear();
-    for (const std::string& text : p.given("shape") ? split(p.text("shape"), ';') : std::vector<std::string>{})
+    for (const std::string& text :
+         p.given("shape") ? split(p.text("shape"), ';') : std::vector<std::string>{})
         o.shapes.push_back(bench::parse_conv2d_shape(text));
     for (const std::string& name : o.strategies) {
-        const auto here = [&](const conv2d::Strategy& s) { return s.name == name && s.backend == o.device.backend; };
+        const auto here = [&](const conv2d::Strategy& s) {
+            return s.name == name && s.backend == o.device.backend;
+        };
         if (conv2d::catalog().find_if(here) == nullptr)
             throw usage_error("no 2-D strategy on " + o.device.id() + " is called '" + name + "'");
     }
     const bench::Conv2dBench result = bench::bench_conv2d(o);
-    app::Table table{"convoy.bench.conv2d/1",
-                     {"shape", "strategy", "precision", "gflop", "median_s", "gflops", "bytes_floor_s", "fma_floor_s",
-                      "floor_share", "fma_ceiling_gflops", "copy_ceiling_gbytes_per_s", "note"},
-                     {}};
+    app::Table table{
+        "convoy.bench.conv2d/1",
+        {"shape", "strategy", "precision", "gflop", "median_s", "gflops", "bytes_floor_s", "fma_floor_s",
+         "floor_share", "fma_ceiling_gflops", "copy_ceiling_gbytes_per_s", "note"},
+        {}};
     for (const bench::Conv2dRow& r : result.rows)
-        table.rows.push_back({bench::to_text(r.shape), r.strategy, conv2d::name_of(o.precision), r.gflop, r.seconds, r.gflops,
-                              r.bytes_floor_s, r.fma_floor_s, r.floor_share, result.fma_gflops, result.copy_gbytes_per_s,
+        table.rows.push_back({bench::to_text(r.shape), r.strategy, conv2d::name_of(o.precision), r.gflop,
+                              r.seconds, r.gflops, r.bytes_floor_s, r.fma_floor_s, r.floor_share,
+                              result.fma_gflops, result.copy_gbytes_per_s,
                               r.reason.empty() ? Json() : Json(r.reason)});
     return table;
 }
@@ -198,18 +254,21 @@ app::Table stream(const Params& p) {
     o.slots = static_cast<int>(p.integer("slots"));
     if (o.slots < 1 || o.slots > 64) throw usage_error("--slots must be from 1 to 64");
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
-    for (const std::string& name : words_of(p, "modes")) o.modes.push_back(&memory::catalog().at(name));
+    for (const std::string& name : words_of(p, "modes"))
+        o.modes.push_back(&memory::catalog().at(name));
     o.chunks.clear();
     for (const std::string& text : split(p.text("chunk"), ',')) {
         const auto bytes = parse_bytes(text);
-        if (!bytes || *bytes < 1) throw usage_error("--chunk '" + text + "' is no number of bytes", "write 64MiB");
+        if (!bytes || *bytes < 1)
+            throw usage_error("--chunk '" + text + "' is no number of bytes", "write 64MiB");
         o.chunks.push_back(static_cast<std::size_t>(*bytes));
     }
     const bench::StreamBench result = bench::bench_stream(o);
-    app::Table table{"convoy.bench.stream/1",
-                     {"mode", "mechanism", "chunk_bytes", "slots", "with_cpu_gb_per_s", "with_cpu_p10", "with_cpu_p90",
-                      "without_cpu_gb_per_s", "without_cpu_p10", "without_cpu_p90", "setup_s", "note"},
-                     {}};
+    app::Table table{
+        "convoy.bench.stream/1",
+        {"mode", "mechanism", "chunk_bytes", "slots", "with_cpu_gb_per_s", "with_cpu_p10", "with_cpu_p90",
+         "without_cpu_gb_per_s", "without_cpu_p10", "without_cpu_p90", "setup_s", "note"},
+        {}};
     for (const bench::StreamRow& r : result.rows)
         table.rows.push_back({r.mode, r.mechanism, r.chunk_bytes, r.slots, r.with_cpu.median, r.with_cpu.p10,
                               r.with_cpu.p90, r.without_cpu.median, r.without_cpu.p10, r.without_cpu.p90,
@@ -224,7 +283,8 @@ struct Bench {
     std::string_view name;
     app::Table (*run)(const Params&);
 };
-constexpr Bench benches[] = {{"ceilings", ceilings}, {"fir", fir}, {"conv2d", conv2d_shapes}, {"stft", stft}, {"stream", stream}};
+constexpr Bench benches[] = {
+    {"ceilings", ceilings}, {"fir", fir}, {"conv2d", conv2d_shapes}, {"stft", stft}, {"stream", stream}};
 
 int run(const Call& call) {
     const std::string wanted = call.inputs.size() == 1 ? call.inputs.front() : "";
@@ -234,18 +294,20 @@ int run(const Call& call) {
             return 0;
         }
     std::string names;
-    for (const Bench& b : benches) names += (names.empty() ? "" : ", ") + std::string(b.name);
+    for (const Bench& b : benches)
+        names += (names.empty() ? "" : ", ") + std::string(b.name);
     throw usage_error("'" + wanted + "' is no benchmark", "choose one of " + names);
 }
 
 }  // namespace
 
-extern constinit const Command bench{"bench",
-                                     "kernels and transfers on synthetic data, against the machine's ceilings",
-                                     "WHAT",
-                                     true,
-                                     "convoy bench fir --device cpu --taps 25,127,1023",
-                                     groups,
-                                     run};
+extern constinit const Command bench{
+    "bench",
+    "kernels and transfers on synthetic data, against the machine's ceilings",
+    "WHAT",
+    true,
+    "convoy bench fir --device cpu --taps 25,127,1023",
+    groups,
+    run};
 
 }  // namespace convoy::command

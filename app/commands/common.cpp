@@ -6,8 +6,12 @@ namespace convoy::command {
 namespace {
 constexpr Param list[] = {
     {.name = "quiet", .kind = Kind::flag, .help = "no progress; warnings stay", .also = "q"},
-    {.name = "log-level", .kind = Kind::choice, .value = "LEVEL", .help = "least level that is told",
-     .fallback = "warning", .choices = "debug,info,warning,error"},
+    {.name = "log-level",
+     .kind = Kind::choice,
+     .value = "LEVEL",
+     .help = "least level that is told",
+     .fallback = "warning",
+     .choices = "debug,info,warning,error"},
     {.name = "report", .value = "FILE", .help = "write what was done as JSON; - is standard output"},
 };
 }  // namespace

@@ -15,21 +15,33 @@ namespace convoy::command {
 namespace {
 
 constexpr Param own_params[] = {
-    {.name = "modes", .value = "LIST", .help = "memory modes, by commas; default all (the CPU is always there)"},
-    {.name = "repeat", .kind = Kind::integer, .value = "N", .help = "counted repetitions of each", .fallback = "20"},
-    {.name = "warmup", .kind = Kind::integer, .value = "N", .help = "repetitions before them", .fallback = "3"},
+    {.name = "modes",
+     .value = "LIST",
+     .help = "memory modes, by commas; default all (the CPU is always there)"},
+    {.name = "repeat",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "counted repetitions of each",
+     .fallback = "20"},
+    {.name = "warmup",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "repetitions before them",
+     .fallback = "3"},
 };
 
 std::vector<Group> groups() {
     std::vector<Group> all{{"Compare", own_params}};
-    for (const Group& g : app::step_groups("filter", "Filter")) all.push_back(g);
+    for (const Group& g : app::step_groups("filter", "Filter"))
+        all.push_back(g);
     all.push_back({"Listing", app::listing_params()});
     return all;
 }
 
 int count_of(const Params& p, std::string_view name, Index least) {
     const Index n = p.integer(name);
-    if (n < least || n > 100000) throw usage_error("--" + std::string(name) + " must be from " + to_text(least) + " to 100000");
+    if (n < least || n > 100000)
+        throw usage_error("--" + std::string(name) + " must be from " + to_text(least) + " to 100000");
     return static_cast<int>(n);
 }
 
@@ -42,10 +54,37 @@ app::Table repetitions_table(const pipelines::Comparison& c, const std::string& 
     utsname host{};
     uname(&host);
     app::Table t{"convoy.compare/1",
-                 {"run_id", "host", "gpu", "driver", "mode", "mechanism", "scope", "phase", "rep", "order",
-                  "chunk_bytes", "slots", "taps", "strategy", "e2e_s", "setup_s", "read_s", "h2d_s", "kernel_s",
-                  "d2h_s", "write_s", "stall_s", "host_cpu_s", "bytes_h2d", "bytes_d2h", "peak_pinned_bytes",
-                  "peak_managed_bytes", "peak_device_bytes", "output_sha256", "output_hash", "note"},
+                 {"run_id",
+                  "host",
+                  "gpu",
+                  "driver",
+                  "mode",
+                  "mechanism",
+                  "scope",
+                  "phase",
+                  "rep",
+                  "order",
+                  "chunk_bytes",
+                  "slots",
+                  "taps",
+                  "strategy",
+                  "e2e_s",
+                  "setup_s",
+                  "read_s",
+                  "h2d_s",
+                  "kernel_s",
+                  "d2h_s",
+                  "write_s",
+                  "stall_s",
+                  "host_cpu_s",
+                  "bytes_h2d",
+                  "bytes_d2h",
+                  "peak_pinned_bytes",
+                  "peak_managed_bytes",
+                  "peak_device_bytes",
+                  "output_sha256",
+                  "output_hash",
+                  "note"},
                  {}};
     for (const pipelines::Repetition& r : c.repetitions) {
         const pipelines::Arm& arm = c.arms[r.arm];
@@ -54,19 +93,43 @@ app::Table repetitions_table(const pipelines::Comparison& c, const std::string& 
         Json taps;
         for (const auto& [key, value] : r.report.steps.front().notes)
             if (key == "numtaps") taps = *parse_integer(value);
-        t.rows.push_back({run_id, host.nodename, gpu ? Json(r.report.device_name) : Json(), Json(), arm.mode,
-                          arm.mechanism, "file", r.warm ? "steady" : "warm-up", r.rep, r.order, r.chunk_bytes, s.slots,
-                          taps, r.report.steps.front().strategy, r.e2e_s, r.setup_s, s.read_s,
+        t.rows.push_back({run_id,
+                          host.nodename,
+                          gpu ? Json(r.report.device_name) : Json(),
+                          Json(),
+                          arm.mode,
+                          arm.mechanism,
+                          "file",
+                          r.warm ? "steady" : "warm-up",
+                          r.rep,
+                          r.order,
+                          r.chunk_bytes,
+                          s.slots,
+                          taps,
+                          r.report.steps.front().strategy,
+                          r.e2e_s,
+                          r.setup_s,
+                          s.read_s,
                           measured(s.traffic.h2d_s, s.traffic.h2d_s > 0),
                           measured(gpu ? s.traffic.kernel_s : s.compute_s, !gpu || s.traffic.kernel_s > 0),
-                          measured(s.traffic.d2h_s, s.traffic.d2h_s > 0), s.write_s, s.wait_s, r.host_cpu_s,
-                          s.traffic.bytes_h2d, s.traffic.bytes_d2h, s.footprint.pinned, s.footprint.managed,
-                          s.footprint.device, Json(), s.hash, Json()});
+                          measured(s.traffic.d2h_s, s.traffic.d2h_s > 0),
+                          s.write_s,
+                          s.wait_s,
+                          r.host_cpu_s,
+                          s.traffic.bytes_h2d,
+                          s.traffic.bytes_d2h,
+                          s.footprint.pinned,
+                          s.footprint.managed,
+                          s.footprint.device,
+                          Json(),
+                          s.hash,
+                          Json()});
     }
     for (const pipelines::Arm& arm : c.arms)
         if (!arm.reason.empty()) {
             auto& row = t.rows.emplace_back(t.columns.size());
-            row[0] = run_id, row[1] = host.nodename, row[4] = arm.mode, row[5] = arm.mechanism, row[6] = "file";
+            row[0] = run_id, row[1] = host.nodename, row[4] = arm.mode, row[5] = arm.mechanism,
+            row[6] = "file";
             row.back() = arm.reason;
         }
     return t;
@@ -89,10 +152,11 @@ app::Table summary_table(const pipelines::Comparison& c) {
             continue;
         }
         const pipelines::JobReport& report = last->report;
-        t.rows.push_back({arm.mode, arm.mechanism, arm.device, arm.chunk.empty() ? "default" : arm.chunk, s.e2e.median,
-                          s.e2e.p10, s.e2e.p90, s.setup.median, s.ratio, three(s.ratio_low) + " to " + three(s.ratio_high),
-                          report.stream.traffic.bytes_h2d, report.stream.traffic.bytes_d2h,
-                          report.steps.front().strategy, arm.mode == "host" ? Json() : Json(s.equal),
+        t.rows.push_back({arm.mode, arm.mechanism, arm.device, arm.chunk.empty() ? "default" : arm.chunk,
+                          s.e2e.median, s.e2e.p10, s.e2e.p90, s.setup.median, s.ratio,
+                          three(s.ratio_low) + " to " + three(s.ratio_high), report.stream.traffic.bytes_h2d,
+                          report.stream.traffic.bytes_d2h, report.steps.front().strategy,
+                          arm.mode == "host" ? Json() : Json(s.equal),
                           i == c.baseline ? Json("ratios are to this") : Json()});
     }
     return t;
@@ -108,7 +172,8 @@ int run(const Call& call) {
     o.warmup = count_of(p, "warmup", 0);
     o.device = p.text("device");
     const pipelines::Comparison c = pipelines::compare(o);
-    const std::string run_id = c.repetitions.empty() ? "" : c.repetitions.front().report.stream.hash.substr(0, 8);
+    const std::string run_id =
+        c.repetitions.empty() ? "" : c.repetitions.front().report.stream.hash.substr(0, 8);
     const bool rows = p.flag("json") || p.flag("csv");
     app::print(rows ? repetitions_table(c, run_id) : summary_table(c), p);
     if (!c.outputs_equal) throw failed(o.job.input, "the outputs of the GPU's memory modes differ");
@@ -117,12 +182,9 @@ int run(const Call& call) {
 
 }  // namespace
 
-extern constinit const Command compare{"compare",
-                                       "your own filter job under every memory mode, side by side in one run",
-                                       "INPUT",
-                                       true,
-                                       "convoy compare recording.h5 -o null --lowpass 100 --repeat 10",
-                                       groups,
-                                       run};
+extern constinit const Command compare{
+    "compare", "your own filter job under every memory mode, side by side in one run", "INPUT",
+    true,      "convoy compare recording.h5 -o null --lowpass 100 --repeat 10",        groups,
+    run};
 
 }  // namespace convoy::command

@@ -18,9 +18,18 @@ namespace {
 constexpr Param own_params[] = {
     {.name = "rate", .kind = Kind::number, .value = "HZ", .help = "sample rate of the signals it is for"},
     {.name = "taps", .value = "FILE", .help = "show the response of these taps instead of designing"},
-    {.name = "output", .value = "FILE", .help = "write the taps: .npy, or text (- is standard output)", .also = "o"},
-    {.name = "response", .kind = Kind::flag, .help = "print frequency (Hz) and gain (dB) instead of the taps"},
-    {.name = "points", .kind = Kind::integer, .value = "N", .help = "frequencies of the response", .fallback = "512"},
+    {.name = "output",
+     .value = "FILE",
+     .help = "write the taps: .npy, or text (- is standard output)",
+     .also = "o"},
+    {.name = "response",
+     .kind = Kind::flag,
+     .help = "print frequency (Hz) and gain (dB) instead of the taps"},
+    {.name = "points",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "frequencies of the response",
+     .fallback = "512"},
     {.name = "png", .value = "FILE", .help = "draw the response"},
 };
 
@@ -42,7 +51,8 @@ Response response_of(const std::vector<double>& taps, double rate, Index points)
 
 std::string taps_text(const std::vector<double>& taps, const std::string& words) {
     std::string text = "# " + words + "\n";
-    for (const double h : taps) text += to_text(h) + "\n";
+    for (const double h : taps)
+        text += to_text(h) + "\n";
     return text;
 }
 
@@ -71,10 +81,12 @@ void print(const Call& call, const std::vector<double>& taps, const Response& re
 int run(const Call& call) {
     const Params& p = call.params;
     const double rate = p.number("rate");
-    if (!p.given("rate") || !(rate > 0)) throw usage_error("a filter by frequency needs the sample rate", "give --rate HZ");
+    if (!p.given("rate") || !(rate > 0))
+        throw usage_error("a filter by frequency needs the sample rate", "give --rate HZ");
     const Index points = p.integer("points");
     if (points < 2 || points > 10'000'000) throw usage_error("--points must be from 2 to 10000000");
-    if (p.given("taps") && pipelines::names_band(p)) throw usage_error("--taps and a band exclude each other");
+    if (p.given("taps") && pipelines::names_band(p))
+        throw usage_error("--taps and a band exclude each other");
 
     std::vector<std::pair<std::string, std::string>> notes;
     std::vector<double> taps;
@@ -92,7 +104,8 @@ int run(const Call& call) {
     if (p.given("report")) {
         Json report;
         report["schema"] = "convoy.design/1";
-        for (const auto& [key, value] : notes) report[key] = value;
+        for (const auto& [key, value] : notes)
+            report[key] = value;
         app::write_report(p, report);
     }
     const bool saved = p.given("output") || p.given("png") || p.given("report");
@@ -102,12 +115,13 @@ int run(const Call& call) {
 
 }  // namespace
 
-extern constinit const Command design{"design",
-                                      "design a filter, write its taps, print or plot its response",
-                                      "",
-                                      false,
-                                      "convoy design --rate 48000 --bandpass 300,3000 --transition 100 -o taps.txt --png response.png",
-                                      groups,
-                                      run};
+extern constinit const Command design{
+    "design",
+    "design a filter, write its taps, print or plot its response",
+    "",
+    false,
+    "convoy design --rate 48000 --bandpass 300,3000 --transition 100 -o taps.txt --png response.png",
+    groups,
+    run};
 
 }  // namespace convoy::command

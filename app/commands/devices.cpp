@@ -37,12 +37,14 @@ std::vector<Json> row_of(const device::Device& d) {
 }
 
 int run(const Call& call) {
-    app::Table table{"convoy.devices/1",
-                     {"device", "name", "compute_capability", "processors", "memory_bytes", "free_bytes",
-                      "copy_engines", "concurrent_managed_access", "pageable_memory_access", "host_page_tables", "ecc",
-                      "pcie_generation", "pcie_width", "driver", "memory_class", "auto_memory", "auto_reason"},
-                     {row_of(device::cpu())}};
-    for (const device::Device& gpu : device::gpus()) table.rows.push_back(row_of(gpu));
+    app::Table table{
+        "convoy.devices/1",
+        {"device", "name", "compute_capability", "processors", "memory_bytes", "free_bytes", "copy_engines",
+         "concurrent_managed_access", "pageable_memory_access", "host_page_tables", "ecc", "pcie_generation",
+         "pcie_width", "driver", "memory_class", "auto_memory", "auto_reason"},
+        {row_of(device::cpu())}};
+    for (const device::Device& gpu : device::gpus())
+        table.rows.push_back(row_of(gpu));
     if (call.params.flag("json") || call.params.flag("csv")) {
         app::print(table, call.params);
         return 0;
@@ -53,7 +55,9 @@ int run(const Call& call) {
             if (row[i].is_null()) continue;
             const std::string* word = row[i].as_text();
             const std::string& key = table.columns[i];
-            const std::string shown = key.ends_with("_bytes") ? bytes_text(row[i].number()) : word ? *word : row[i].dump(-1);
+            const std::string shown = key.ends_with("_bytes") ? bytes_text(row[i].number())
+                                      : word                  ? *word
+                                                              : row[i].dump(-1);
             text += (i == 0 ? shown : "  " + key + std::string(28 - key.size(), ' ') + shown) + "\n";
         }
     }

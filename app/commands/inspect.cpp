@@ -15,7 +15,8 @@ std::vector<Group> groups() {
 
 std::string extents(const std::vector<Index>& dims) {
     std::string text;
-    for (const Index n : dims) text += (text.empty() ? "" : " x ") + to_text(n);
+    for (const Index n : dims)
+        text += (text.empty() ? "" : " x ") + to_text(n);
     return text;
 }
 
@@ -29,8 +30,10 @@ Json describe(const io::Recording& r) {
     j["dataset"] = text_or_null(r.dataset);
     j["format"] = r.format;
     Json dims = Json::array(), chunk = Json::array(), gaps = Json::array();
-    for (const Index n : r.dims) dims.push(n);
-    for (const Index n : r.chunk) chunk.push(n);
+    for (const Index n : r.dims)
+        dims.push(n);
+    for (const Index n : r.chunk)
+        chunk.push(n);
     for (const io::Gap& g : r.gaps) {
         Json gap;
         gap["at_frame"] = g.at;
@@ -58,17 +61,21 @@ Json describe(const io::Recording& r) {
 void print_text(const io::Recording& r) {
     std::string text = r.label() + "\n";
     const auto line = [&](std::string_view key, const std::string& value) {
-        text += "  " + std::string(key) + std::string(key.size() < 14 ? 14 - key.size() : 1, ' ') + value + "\n";
+        text +=
+            "  " + std::string(key) + std::string(key.size() < 14 ? 14 - key.size() : 1, ' ') + value + "\n";
     };
     line("format", r.format + ", " + bytes_text(static_cast<double>(r.file_bytes)));
     line("samples", extents(r.dims) + ", " + r.stored_type + (r.complex ? ", complex" : ""));
     line("stored as", r.chunk.empty() ? "contiguous" : "chunks of " + extents(r.chunk));
-    line("time axis", to_text(Index{r.time_axis}) + (r.time_axis_source.empty() ? "" : " (" + r.time_axis_source + ")"));
-    line("rate", r.rate ? to_text(*r.rate) + " Hz (" + r.rate_source + ")" : "not found; looked for " + r.rate_looked_for);
+    line("time axis",
+         to_text(Index{r.time_axis}) + (r.time_axis_source.empty() ? "" : " (" + r.time_axis_source + ")"));
+    line("rate", r.rate ? to_text(*r.rate) + " Hz (" + r.rate_source + ")"
+                        : "not found; looked for " + r.rate_looked_for);
     if (r.rate) line("duration", to_text(static_cast<double>(r.shape.frames) / *r.rate) + " s");
     if (r.start_time) line("start", *r.start_time + " (" + r.start_time_source + ")");
     if (!r.scaling.trivial()) line("scaling", "applied (--raw leaves the values as stored)");
-    for (const io::Gap& g : r.gaps) line("gap", "before frame " + to_text(g.at) + ": " + to_text(g.seconds) + " s");
+    for (const io::Gap& g : r.gaps)
+        line("gap", "before frame " + to_text(g.at) + ": " + to_text(g.seconds) + " s");
     app::write_text("-", text);
 }
 

@@ -23,14 +23,25 @@ using pipelines::JobRequest;
 using pipelines::Script;
 
 constexpr Param own_params[] = {
-    {.name = "output", .value = "OUT", .help = "file, folder or template of results, instead of the pipeline file's", .also = "o"},
-    {.name = "set", .value = "KEY=VALUE", .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
+    {.name = "output",
+     .value = "OUT",
+     .help = "file, folder or template of results, instead of the pipeline file's",
+     .also = "o"},
+    {.name = "set",
+     .value = "KEY=VALUE",
+     .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
      .repeated = true},
     {.name = "plan", .kind = Kind::flag, .help = "print what would be done, and touch nothing"},
-    {.name = "regions", .value = "FILE", .help = "one clip a row of a Raven selection table or of Audacity's labels"},
+    {.name = "regions",
+     .value = "FILE",
+     .help = "one clip a row of a Raven selection table or of Audacity's labels"},
     {.name = "html", .value = "FILE", .help = "write what was done as one self-contained page"},
-    {.name = "replay", .value = "REPORT", .help = "repeat the run that a report tells of, and compare the hashes of the results"},
-    {.name = "merge-reports", .kind = Kind::flag, .help = "the files named are reports: make them one (--report, or printed)"},
+    {.name = "replay",
+     .value = "REPORT",
+     .help = "repeat the run that a report tells of, and compare the hashes of the results"},
+    {.name = "merge-reports",
+     .kind = Kind::flag,
+     .help = "the files named are reports: make them one (--report, or printed)"},
     {.name = "schema", .kind = Kind::flag, .help = "print the JSON schema of pipeline files"},
 };
 
@@ -62,7 +73,8 @@ Script script_of(const Call& call) {
     if (script.output.empty())
         throw usage_error("no output is given", "add output: filtered/{stem}.h5, or -o OUT", script.path);
     if (script.inputs.empty() && !call.params.given("files-from"))
-        throw usage_error("no input is given", "add inputs: recordings/*.wav, or name files behind the pipeline file",
+        throw usage_error("no input is given",
+                          "add inputs: recordings/*.wav, or name files behind the pipeline file",
                           script.path);
     return script;
 }
@@ -75,10 +87,15 @@ Params part_of(const Params& all, std::vector<Param> declared) {
 }
 
 std::vector<JobRequest> requests_of(const Script& script, const Call& call) {
-    JobRequest common{"", script.output,
-                      part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
-                                                                 pipelines::execution_params()})),
-                      script.steps, call.words, call.params.given("report") || call.params.given("html"), {}};
+    JobRequest common{
+        "",
+        script.output,
+        part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
+                                                   pipelines::execution_params()})),
+        script.steps,
+        call.words,
+        call.params.given("report") || call.params.given("html"),
+        {}};
     common.skip_finished = true;
     try {
         return pipelines::requests_for(script.inputs, script.options, common);
@@ -88,7 +105,8 @@ std::vector<JobRequest> requests_of(const Script& script, const Call& call) {
     }
 }
 
-// A script that is wrong is refused before anything is written: it is planned on the first input that can be read.
+// A script that is wrong is refused before anything is written: it is planned on the first input that can be
+// read.
 void check(const std::vector<JobRequest>& requests) {
     constexpr std::size_t tries = 8;
     std::optional<Error> wrong;
@@ -117,7 +135,11 @@ int run_replay(const Params& params) {
     int status = 0;
     for (const pipelines::Replay& r : pipelines::replay(params.text("replay"))) {
         if (!r.error.empty()) app::log_error(r.error);
-        if (r.error.empty()) text += r.input + ": " + (r.same() ? "the same, " + r.now : "differs: " + r.before + " before, " + r.now + " now") + "\n";
+        if (r.error.empty())
+            text +=
+                r.input + ": " +
+                (r.same() ? "the same, " + r.now : "differs: " + r.before + " before, " + r.now + " now") +
+                "\n";
         if (!r.same()) status = 1;
     }
     app::write_text("-", text);
@@ -125,7 +147,8 @@ int run_replay(const Params& params) {
 }
 
 int merge(const Call& call) {
-    if (call.inputs.empty()) throw usage_error("no report is named", "convoy run --merge-reports part1.json part2.json");
+    if (call.inputs.empty())
+        throw usage_error("no report is named", "convoy run --merge-reports part1.json part2.json");
     const Json merged = pipelines::merged_reports(call.inputs);
     if (call.params.given("report"))
         app::write_report(call.params, merged);
@@ -141,11 +164,13 @@ int run(const Call& call) {
         app::write_text("-", pipelines::script_schema().dump() + "\n");
         return 0;
     }
-    if (call.inputs.empty()) throw usage_error("no pipeline file is given", "name one: convoy run pipeline.yaml");
+    if (call.inputs.empty())
+        throw usage_error("no pipeline file is given", "name one: convoy run pipeline.yaml");
     const Script script = script_of(call);
     const Index threads = script.options.integer_if("threads").value_or(device::available_cpus());
     if (threads < 1 || threads > 4096) throw usage_error("threads must be from 1 to 4096");
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(threads));
     std::vector<JobRequest> requests = requests_of(script, call);
     if (call.params.given("regions")) {
         const std::string table = call.params.text("regions");

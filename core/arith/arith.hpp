@@ -22,8 +22,8 @@ struct Input {
     Index channels() const { return shape.lanes() / parts(); }
 };
 
-/// Frames `frames` of `channels` (empty: all), in that order; samples stay as they are stored. Channels lie along the
-/// outer axis where there is more than one row, else along the inner one.
+/// Frames `frames` of `channels` (empty: all), in that order; samples stay as they are stored. Channels lie
+/// along the outer axis where there is more than one row, else along the inner one.
 std::unique_ptr<Stage> pick(const Input& input, std::vector<Index> channels, Span frames);
 
 /// Takes the mean, or the line of least squares, out of each lane; both over its finite samples (as
@@ -31,8 +31,8 @@ std::unique_ptr<Stage> pick(const Input& input, std::vector<Index> channels, Spa
 enum class Trend { constant, linear };
 std::unique_ptr<Stage> detrend(const Input& input, Trend trend);
 
-/// Scales each channel, or all `together`, to a peak or an RMS of `target`; silence stays. Learns, from finite samples. The
-/// peak of complex samples is that of their parts.
+/// Scales each channel, or all `together`, to a peak or an RMS of `target`; silence stays. Learns, from
+/// finite samples. The peak of complex samples is that of their parts.
 enum class Norm { peak, rms };
 std::unique_ptr<Stage> normalize(const Input& input, Norm norm, double target, bool together);
 
@@ -42,8 +42,9 @@ std::unique_ptr<Stage> mix(const Input& input, const std::vector<std::vector<dou
 /// sqrt(x[n]^2 + y[n]^2), y being what `hilbert` (a convolution over `input` of mode same) makes of x.
 std::unique_ptr<Stage> envelope(const Input& input, std::unique_ptr<Stage> hilbert);
 
-/// y[m] = sum_k taps[k] * u[m * down + (M-1)/2 - k], u being the input with up - 1 zeros behind each sample: as
-/// scipy.signal.resample_poly with its padding of zeros, or another. ceil(N * up / down) outputs.
-std::unique_ptr<Stage> resample(const Input& input, Index up, Index down, const std::vector<double>& taps, Padding padding);
+/// y[m] = sum_k taps[k] * u[m * down + (M-1)/2 - k], u being the input with up - 1 zeros behind each sample:
+/// as scipy.signal.resample_poly with its padding of zeros, or another. ceil(N * up / down) outputs.
+std::unique_ptr<Stage> resample(const Input& input, Index up, Index down, const std::vector<double>& taps,
+                                Padding padding);
 
 }  // namespace convoy::arith

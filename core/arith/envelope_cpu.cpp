@@ -9,7 +9,8 @@ namespace {
 
 class Envelope : public Stage {
   public:
-    Envelope(const Input& input, std::unique_ptr<Stage> hilbert) : input_(input), hilbert_(std::move(hilbert)) {}
+    Envelope(const Input& input, std::unique_ptr<Stage> hilbert)
+        : input_(input), hilbert_(std::move(hilbert)) {}
 
     Shape shape() const override { return hilbert_->shape(); }
     SampleType type() const override { return hilbert_->type(); }

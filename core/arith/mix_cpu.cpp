@@ -9,7 +9,8 @@ class Mix : public Stage {
   public:
     Mix(const Input& input, const std::vector<std::vector<double>>& matrix)
         : input_(input), shape_(input.shape), rows_(input.shape.outer > 1) {
-        (rows_ ? shape_.outer : shape_.inner) = static_cast<Index>(matrix.size()) * (rows_ ? 1 : input.parts());
+        (rows_ ? shape_.outer : shape_.inner) =
+            static_cast<Index>(matrix.size()) * (rows_ ? 1 : input.parts());
         for (const auto& row : matrix) {
             auto& terms = terms_.emplace_back();
             for (std::size_t k = 0; k < row.size(); ++k)  // a channel that is not used spoils nothing
@@ -50,7 +51,8 @@ class Mix : public Stage {
                 for (Index k = 0; k < frames.count; ++k) {
                     double sum = 0;
                     for (const Term& t : terms) {
-                        const Index row = rows_ ? t.channel : outer, lane = rows_ ? part : t.channel * parts + part;
+                        const Index row = rows_ ? t.channel : outer,
+                                    lane = rows_ ? part : t.channel * parts + part;
                         const LaneScale scale = scale_of(input_, lanes, row, lane);
                         const T x = in.at<T>(row, frames.first + k)[lane];
                         sum += t.weight * (static_cast<double>(x) * scale.gain + scale.offset);

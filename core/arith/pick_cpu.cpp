@@ -18,7 +18,8 @@ class Pick : public Stage {
             if (rows)
                 rows_.push_back(channel);
             else
-                for (Index part = 0; part < input.parts(); ++part) columns_.push_back(channel * input.parts() + part);
+                for (Index part = 0; part < input.parts(); ++part)
+                    columns_.push_back(channel * input.parts() + part);
         if (!rows_.empty()) shape_.outer = static_cast<Index>(rows_.size());
         if (!columns_.empty()) shape_.inner = static_cast<Index>(columns_.size());
     }
@@ -34,12 +35,15 @@ class Pick : public Stage {
         tbb::parallel_for(Index{0}, out.outer, [&](Index row) {
             const Index from = rows_.empty() ? row : rows_[static_cast<std::size_t>(row)];
             const Index bytes = bytes_of(type_);
-            const std::byte* source = in.data + from * in.row_bytes() + (first_ + out.span.first - in.span.first) * in.inner * bytes;
+            const std::byte* source = in.data + from * in.row_bytes() +
+                                      (first_ + out.span.first - in.span.first) * in.inner * bytes;
             std::byte* target = out.data + row * out.row_bytes();
             if (columns_.empty())
                 std::memcpy(target, source, static_cast<std::size_t>(out.span.count * in.inner * bytes));
             else
-                dispatch(type_, [&](auto zero) { columns<decltype(zero)>(source, target, out.span.count, in.inner); });
+                dispatch(type_, [&](auto zero) {
+                    columns<decltype(zero)>(source, target, out.span.count, in.inner);
+                });
         });
     }
 
@@ -49,7 +53,8 @@ class Pick : public Stage {
         const T* from = reinterpret_cast<const T*>(source);
         T* to = reinterpret_cast<T*>(target);
         for (Index f = 0; f < frames; ++f, from += inner)
-            for (const Index column : columns_) *to++ = from[column];
+            for (const Index column : columns_)
+                *to++ = from[column];
     }
 
     SampleType type_;

@@ -11,11 +11,18 @@ namespace {
 class Resample : public Stage {
   public:
     Resample(const Input& input, Index up, Index down, const std::vector<double>& taps, Padding padding)
-        : input_(input), shape_(input.shape), up_(up), down_(down), taps_(static_cast<Index>(taps.size())), half_((static_cast<Index>(taps.size()) - 1) / 2),
-          length_((static_cast<Index>(taps.size()) + up - 1) / up), padding_(padding),
+        : input_(input),
+          shape_(input.shape),
+          up_(up),
+          down_(down),
+          taps_(static_cast<Index>(taps.size())),
+          half_((static_cast<Index>(taps.size()) - 1) / 2),
+          length_((static_cast<Index>(taps.size()) + up - 1) / up),
+          padding_(padding),
           phases_(static_cast<std::size_t>(up * length_), 0.0) {
         shape_.frames = (input.shape.frames * up + down - 1) / down;
-        for (std::size_t k = 0; k < taps.size(); ++k) {  // rows of a phase, in the order of rising input frames
+        for (std::size_t k = 0; k < taps.size();
+             ++k) {  // rows of a phase, in the order of rising input frames
             const Index phase = static_cast<Index>(k) % up, j = static_cast<Index>(k) / up;
             phases_[static_cast<std::size_t>(phase * length_ + length_ - 1 - j)] = taps[k];
         }
@@ -25,7 +32,8 @@ class Resample : public Stage {
     SampleType type() const override { return input_.arithmetic; }
     Span needed(Span out) const override {
         if (out.count == 0) return {0, 0};
-        return folded(newest(out.first) - length_ + 1, newest(out.end() - 1) + 1, input_.shape.frames, padding_);
+        return folded(newest(out.first) - length_ + 1, newest(out.end() - 1) + 1, input_.shape.frames,
+                      padding_);
     }
     Index needed_at_most(Index count) const override {
         return std::min(input_.shape.frames, (count - 1) * down_ / up_ + 1 + length_);
@@ -49,7 +57,8 @@ class Resample : public Stage {
     void apply(const Window& in, const Window& out, const Lanes& lanes) const {
         for_blocks(out, [&](Index o, Span frames) {
             for (Index m = frames.first; m < frames.end(); ++m) {
-                const Index phase = (m * down_ + half_) % up_, unused = phase + (length_ - 1) * up_ < taps_ ? 0 : 1;
+                const Index phase = (m * down_ + half_) % up_,
+                            unused = phase + (length_ - 1) * up_ < taps_ ? 0 : 1;
                 const Index last = newest(m), count = length_ - unused, first = last - count + 1;
                 const double* taps = phases_.data() + phase * length_ + unused;
                 U* y = out.at<U>(o, m);
@@ -72,15 +81,19 @@ class Resample : public Stage {
         const auto value = [&](Index j) { return static_cast<double>(x[j * stride]) * s.gain + s.offset; };
         Index j = 0;
         for (; j + 4 <= count; j += 4)
-            for (Index q = 0; q < 4; ++q) sums[q] += taps[j + q] * value(j + q);
-        for (; j < count; ++j) sums[j % 4] += taps[j] * value(j);
+            for (Index q = 0; q < 4; ++q)
+                sums[q] += taps[j + q] * value(j + q);
+        for (; j < count; ++j)
+            sums[j % 4] += taps[j] * value(j);
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
 
     template <class T>
     double sum_at_edge(const Window& in, Index o, Index i, Index first, const double* taps, Index count,
                        const LaneScale& s) const {
-        const auto value = [&](Index f) { return static_cast<double>(in.at<T>(o, f)[i]) * s.gain + s.offset; };
+        const auto value = [&](Index f) {
+            return static_cast<double>(in.at<T>(o, f)[i]) * s.gain + s.offset;
+        };
         double sums[4] = {0, 0, 0, 0};
         for (Index j = 0; j < count; ++j) {
             const convoy::Source from = source_of(first + j, input_.shape.frames, padding_);
@@ -105,7 +118,8 @@ class Resample : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> resample(const Input& input, Index up, Index down, const std::vector<double>& taps, Padding padding) {
+std::unique_ptr<Stage> resample(const Input& input, Index up, Index down, const std::vector<double>& taps,
+                                Padding padding) {
     return std::make_unique<Resample>(input, up, down, taps, padding);
 }
 

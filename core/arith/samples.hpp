@@ -1,5 +1,5 @@
-// How the operators of this folder go over samples: which lane a sample is of, its scaling, and blocks of frames in
-// parallel.
+// How the operators of this folder go over samples: which lane a sample is of, its scaling, and blocks of
+// frames in parallel.
 #pragma once
 
 #include <tbb/parallel_for.h>
@@ -13,7 +13,8 @@ namespace convoy::arith {
 
 /// Number of a window's lane among all lanes of the job.
 inline std::size_t lane_of(const Input& input, const Lanes& lanes, Index outer, Index inner) {
-    return static_cast<std::size_t>((lanes.outer_first + outer) * input.shape.inner + lanes.inner_first + inner);
+    return static_cast<std::size_t>((lanes.outer_first + outer) * input.shape.inner + lanes.inner_first +
+                                    inner);
 }
 
 /// What turns a stored sample of that lane into its value.

@@ -11,7 +11,8 @@ namespace convoy::arith {
 
 namespace {
 
-// Sums over one lane's finite samples; each frame's term is added in order, in blocks that frames alone decide.
+// Sums over one lane's finite samples; each frame's term is added in order, in blocks that frames alone
+// decide.
 struct Sums {
     double count = 0, x = 0, n = 0, nn = 0, nx = 0, xx = 0, peak = 0;
 };
@@ -25,7 +26,9 @@ struct Line {
 class LearningStage : public Stage {
   public:
     explicit LearningStage(const Input& input)
-        : input_(input), centre_(0.5 * static_cast<double>(input.shape.frames - 1)), sums_(static_cast<std::size_t>(input.shape.lanes())),
+        : input_(input),
+          centre_(0.5 * static_cast<double>(input.shape.frames - 1)),
+          sums_(static_cast<std::size_t>(input.shape.lanes())),
           lines_(sums_.size()) {}
 
     Shape shape() const override { return input_.shape; }
@@ -112,7 +115,8 @@ class Detrend : public LearningStage {
             const Sums& s = sums[i];
             if (s.count == 0) continue;
             const double mean = s.x / s.count, centre = s.n / s.count, spread = s.nn - s.n * centre;
-            if (trend_ == Trend::linear && s.count > 1 && spread > 0) lines[i].slope = (s.nx - centre * s.x) / spread;
+            if (trend_ == Trend::linear && s.count > 1 && spread > 0)
+                lines[i].slope = (s.nx - centre * s.x) / spread;
             lines[i].offset = mean - lines[i].slope * centre;
         }
     }
@@ -139,7 +143,8 @@ class Normalize : public LearningStage {
                 all.peak = std::max(all.peak, sums[i].peak);
             }
             const double now = level(all);
-            for (std::size_t i = at; i < at + group; ++i) lines[i].factor = now > 0 ? target_ / now : 1;
+            for (std::size_t i = at; i < at + group; ++i)
+                lines[i].factor = now > 0 ? target_ / now : 1;
         }
     }
     Norm norm_;

@@ -1,5 +1,6 @@
-// A family of members: one contract, one file a member, one list. The list is written by CMake (catalog.cmake) in
-// the order of its convoy_member lines; help texts, tests, benchmarks and error messages walk it.
+// A family of members: one contract, one file a member, one list. The list is written by CMake
+// (catalog.cmake) in the order of its convoy_member lines; help texts, tests, benchmarks and error messages
+// walk it.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,8 @@ class Catalog {
     /// All names, separated by commas.
     std::string names() const {
         std::string list;
-        for (const Member* m : members_) list += (list.empty() ? "" : ", ") + std::string(m->name);
+        for (const Member* m : members_)
+            list += (list.empty() ? "" : ", ") + std::string(m->name);
         return list;
     }
 

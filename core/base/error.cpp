@@ -45,7 +45,8 @@ std::string system_error_text(int code) {
 
 void warn(std::string where, std::string text) {
     std::scoped_lock lock(handler_mutex);
-    for (const WarningListener* listener : listeners()) listener->heard_(where, text);
+    for (const WarningListener* listener : listeners())
+        listener->heard_(where, text);
     handler(where, text);
 }
 

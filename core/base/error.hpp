@@ -1,5 +1,5 @@
-// The one exception type of the project, and warnings. A message says where, what is wrong, and what to do about it;
-// app/main.cpp prints it as one line.
+// The one exception type of the project, and warnings. A message says where, what is wrong, and what to do
+// about it; app/main.cpp prints it as one line.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@ namespace convoy {
 /// Why the work stopped: `usage` where the request itself is wrong (exit status 2), `failed` otherwise (1).
 enum class Fault { failed, usage };
 
-/// An error to be read by a person: `where` is a file, dataset or script line (may be empty), `hint` what to do.
+/// An error to be read by a person: `where` is a file, dataset or script line (may be empty), `hint` what to
+/// do.
 class Error : public std::runtime_error {
   public:
     Error(Fault fault, std::string where, std::string what, std::string hint);

@@ -17,7 +17,8 @@ Span folded(Index first, Index end, Index n, Padding padding) {
         if (a < -(n - 1) || b > 2 * n - 1) return use(0, n);  // folds back more than once
         // One fold: -i to i, and n - 1 + i to n - 1 - i; `odd` also uses the end sample.
         if (a < 0) return use(padding == Padding::odd ? 0 : -(b - 1), std::min(-a + 1, n));
-        return use(std::max<Index>(2 * (n - 1) - (b - 1), 0), padding == Padding::odd ? n : 2 * (n - 1) - a + 1);
+        return use(std::max<Index>(2 * (n - 1) - (b - 1), 0),
+                   padding == Padding::odd ? n : 2 * (n - 1) - a + 1);
     };
     beyond(first, std::min<Index>(end, 0));
     beyond(std::max(first, n), end);

@@ -14,11 +14,12 @@
 namespace convoy {
 
 /// zero; edge: the end sample goes on; reflect: mirrored about the end sample, again and again, as
-/// numpy.pad(mode='reflect'); odd: turned about the end point, as numpy.pad(mode='reflect', reflect_type='odd').
+/// numpy.pad(mode='reflect'); odd: turned about the end point, as numpy.pad(mode='reflect',
+/// reflect_type='odd').
 enum class Padding { zero, reflect, edge, odd };
 
-/// The extended sample at any index: sign * x[index] + first * x[0] + last * x[n-1]; index is -1 where only zero is
-/// there.
+/// The extended sample at any index: sign * x[index] + first * x[0] + last * x[n-1]; index is -1 where only
+/// zero is there.
 struct Source {
     Index index;
     int sign;     // 1 or -1

@@ -25,20 +25,26 @@ std::string problem(const Param& p, const std::string& text) {
     switch (p.kind) {
         case Kind::flag:
             return text.empty() || text == "true" || text == "false" ? "" : "is not true or false";
-        case Kind::integer: return parse_integer(text) ? "" : "is not a whole number";
-        case Kind::number: return parse_number(text) ? "" : "is not a number";
-        case Kind::numbers: return each(parse_number, "numbers");
-        case Kind::integers: return each(parse_integer, "whole numbers");
+        case Kind::integer:
+            return parse_integer(text) ? "" : "is not a whole number";
+        case Kind::number:
+            return parse_number(text) ? "" : "is not a number";
+        case Kind::numbers:
+            return each(parse_number, "numbers");
+        case Kind::integers:
+            return each(parse_integer, "whole numbers");
         case Kind::time:
             return parse_time(text) ? "" : "is not a time (10, 500ms, 2min, 01:30:00, 480000n or ISO 8601)";
         case Kind::choice: {
             const auto words = split(p.choices, ',');
             if (std::find(words.begin(), words.end(), text) != words.end()) return {};
             std::string listed;
-            for (const std::string& w : words) listed += (listed.empty() ? "" : ", ") + w;
+            for (const std::string& w : words)
+                listed += (listed.empty() ? "" : ", ") + w;
             return "is not one of " + listed;
         }
-        case Kind::text: return {};
+        case Kind::text:
+            return {};
     }
     return {};
 }
@@ -62,7 +68,8 @@ void Params::set(std::string_view name, std::string text, std::string_view place
     const Param* p = declaration(name);
     if (p == nullptr) {
         std::vector<std::string> names;
-        for (const Param& d : declared_) names.emplace_back(d.name);
+        for (const Param& d : declared_)
+            names.emplace_back(d.name);
         std::string near = nearest(dashed(name), names);
         if (!place.empty()) std::replace(near.begin(), near.end(), '-', '_');
         throw usage_error("there is no parameter '" + std::string(name) + "'",
@@ -116,14 +123,16 @@ std::optional<Index> Params::integer_if(std::string_view name) const {
 std::vector<double> Params::numbers(std::string_view name) const {
     std::vector<double> values;
     if (has(name))
-        for (const std::string& part : split(text(name), ',')) values.push_back(parse_number(part).value_or(0));
+        for (const std::string& part : split(text(name), ','))
+            values.push_back(parse_number(part).value_or(0));
     return values;
 }
 
 std::vector<Index> Params::integers(std::string_view name) const {
     std::vector<Index> values;
     if (has(name))
-        for (const std::string& part : split(text(name), ',')) values.push_back(parse_integer(part).value_or(0));
+        for (const std::string& part : split(text(name), ','))
+            values.push_back(parse_integer(part).value_or(0));
     return values;
 }
 

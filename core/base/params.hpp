@@ -1,5 +1,6 @@
-// Named parameters, declared once: command lines, pipeline files, help texts and the JSON schema all come from the
-// declarations. Values are kept as the text that was typed and read through typed getters whose errors name them.
+// Named parameters, declared once: command lines, pipeline files, help texts and the JSON schema all come
+// from the declarations. Values are kept as the text that was typed and read through typed getters whose
+// errors name them.
 #pragma once
 
 #include <algorithm>
@@ -27,19 +28,19 @@ enum class Kind {
     choice,    // one of `choices`
 };
 
-/// One declaration. The name is written as on the command line, without dashes in front ("atten-db"); pipeline files
-/// write it with underscores.
+/// One declaration. The name is written as on the command line, without dashes in front ("atten-db");
+/// pipeline files write it with underscores.
 struct Param {
     std::string_view name;
     Kind kind = Kind::text;
-    std::string_view value = {};    // what help calls the value: "HZ", "N", "FILE"
+    std::string_view value = {};  // what help calls the value: "HZ", "N", "FILE"
     std::string_view help = {};
-    std::string_view fallback = {};       // default, as text; empty: none
-    std::string_view choices = {};        // "same,full,valid"
-    std::string_view also = {};           // other spellings, by commas: "n-fft,nperseg"
-    bool optional_value = false;          // --db or --db REF
-    bool reads = false;                   // a file that is read: looked for next to a pipeline file first
-    bool repeated = false;                // may be given several times: the texts, one a line
+    std::string_view fallback = {};  // default, as text; empty: none
+    std::string_view choices = {};   // "same,full,valid"
+    std::string_view also = {};      // other spellings, by commas: "n-fft,nperseg"
+    bool optional_value = false;     // --db or --db REF
+    bool reads = false;              // a file that is read: looked for next to a pipeline file first
+    bool repeated = false;           // may be given several times: the texts, one a line
 };
 
 /// Two lists of declarations as one, at compile time.
@@ -56,14 +57,15 @@ class Params {
     explicit Params(std::vector<Param> declared, std::string place = {});
 
     const std::vector<Param>& declared() const { return declared_; }
-    /// Sets a value, by name or another spelling, with dashes or underscores. Error (a wrong request, naming the
-    /// nearest known name) for an unknown one, or where the text is not of its kind. `place`: where it was written.
+    /// Sets a value, by name or another spelling, with dashes or underscores. Error (a wrong request, naming
+    /// the nearest known name) for an unknown one, or where the text is not of its kind. `place`: where it
+    /// was written.
     void set(std::string_view name, std::string text, std::string_view place = {});
 
-    bool given(std::string_view name) const;           // set by the user, not by default
-    bool flag(std::string_view name) const;            // of kind flag
-    bool has(std::string_view name) const;             // set, or with a default
-    std::string text(std::string_view name) const;     // empty where not set
+    bool given(std::string_view name) const;        // set by the user, not by default
+    bool flag(std::string_view name) const;         // of kind flag
+    bool has(std::string_view name) const;          // set, or with a default
+    std::string text(std::string_view name) const;  // empty where not set
     double number(std::string_view name) const;
     Index integer(std::string_view name) const;
     std::optional<double> number_if(std::string_view name) const;

@@ -128,14 +128,8 @@ std::optional<Index> parse_bytes(std::string_view text) {
 }
 
 std::optional<Time> parse_time(std::string_view text) {
-    static constexpr std::array<Suffix, 8> suffixes{{{"", 1},
-                                                     {"s", 1},
-                                                     {"ms", 1e-3},
-                                                     {"us", 1e-6},
-                                                     {"min", 60},
-                                                     {"m", 60},
-                                                     {"h", 3600},
-                                                     {"d", 86400}}};
+    static constexpr std::array<Suffix, 8> suffixes{
+        {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
     if (text.ends_with('n'))  // "2min" too, which is no whole number of samples
         if (const auto samples = parse_integer(text.substr(0, text.size() - 1)))
             return Time{Time::Unit::samples, static_cast<double>(*samples)};
@@ -168,18 +162,20 @@ std::string to_text(Index value) {
 std::string bytes_text(double bytes) {
     static constexpr std::array<std::string_view, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     std::size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+    for (; bytes >= 1024 && unit + 1 < units.size(); ++unit)
+        bytes /= 1024;
     std::array<char, 40> buffer{};
     const int decimals = unit == 0 || bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2;
-    const auto [end, error] =
-        std::to_chars(buffer.data(), buffer.data() + buffer.size(), bytes, std::chars_format::fixed, decimals);
+    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), bytes,
+                                            std::chars_format::fixed, decimals);
     return std::string(buffer.data(), end) + " " + std::string(units[unit]);
 }
 
 std::string nearest(std::string_view name, const std::vector<std::string>& names) {
     const auto distance = [](std::string_view a, std::string_view b) {  // Levenshtein, one row
         std::vector<std::size_t> row(b.size() + 1);
-        for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+        for (std::size_t j = 0; j <= b.size(); ++j)
+            row[j] = j;
         for (std::size_t i = 1; i <= a.size(); ++i) {
             std::size_t diagonal = row[0];
             row[0] = i;

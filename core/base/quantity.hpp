@@ -17,8 +17,8 @@ std::optional<Index> parse_integer(std::string_view text);
 /// Bytes: "64MiB", "1GB", "4096B". A unit is needed.
 std::optional<Index> parse_bytes(std::string_view text);
 
-/// A place or length in time: seconds ("10", "10s", "500ms", "2min", "1h", "HH:MM:SS.s"), samples ("480000n"), or an
-/// absolute time (ISO 8601, seconds since 1970 in UTC).
+/// A place or length in time: seconds ("10", "10s", "500ms", "2min", "1h", "HH:MM:SS.s"), samples
+/// ("480000n"), or an absolute time (ISO 8601, seconds since 1970 in UTC).
 struct Time {
     enum class Unit { seconds, samples, absolute } unit = Unit::seconds;
     double value = 0;

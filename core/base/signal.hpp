@@ -34,22 +34,35 @@ constexpr std::string_view name_of(SampleType type) {
 template <class T>
 struct SampleTypeOf;
 template <>
-struct SampleTypeOf<std::int16_t> { static constexpr SampleType value = SampleType::int16; };
+struct SampleTypeOf<std::int16_t> {
+    static constexpr SampleType value = SampleType::int16;
+};
 template <>
-struct SampleTypeOf<std::int32_t> { static constexpr SampleType value = SampleType::int32; };
+struct SampleTypeOf<std::int32_t> {
+    static constexpr SampleType value = SampleType::int32;
+};
 template <>
-struct SampleTypeOf<float> { static constexpr SampleType value = SampleType::float32; };
+struct SampleTypeOf<float> {
+    static constexpr SampleType value = SampleType::float32;
+};
 template <>
-struct SampleTypeOf<double> { static constexpr SampleType value = SampleType::float64; };
+struct SampleTypeOf<double> {
+    static constexpr SampleType value = SampleType::float64;
+};
 
-/// Calls f with a zero of the C++ type that `type` stands for: dispatch(type, [&](auto zero) { ... decltype(zero) ... }).
+/// Calls f with a zero of the C++ type that `type` stands for: dispatch(type, [&](auto zero) { ...
+/// decltype(zero) ... }).
 template <class F>
 decltype(auto) dispatch(SampleType type, F&& f) {
     switch (type) {
-        case SampleType::int16: return f(std::int16_t{});
-        case SampleType::int32: return f(std::int32_t{});
-        case SampleType::float32: return f(float{});
-        default: return f(double{});
+        case SampleType::int16:
+            return f(std::int16_t{});
+        case SampleType::int32:
+            return f(std::int32_t{});
+        case SampleType::float32:
+            return f(float{});
+        default:
+            return f(double{});
     }
 }
 
@@ -81,16 +94,16 @@ struct Lanes {
     friend constexpr bool operator==(const Lanes&, const Lanes&) = default;
 };
 
-/// value = stored * gain + offset, in one pair for all or one a channel (never one a lane: real and imaginary part
-/// share theirs). Empty vectors: the samples are as stored.
+/// value = stored * gain + offset, in one pair for all or one a channel (never one a lane: real and imaginary
+/// part share theirs). Empty vectors: the samples are as stored.
 struct Scaling {
     std::vector<double> gain, offset;
     bool trivial() const { return gain.empty() && offset.empty(); }
     friend bool operator==(const Scaling&, const Scaling&) = default;
 };
 
-/// Samples in memory: frames `span` of the lanes `outer` x `inner`, as [outer][pitch][inner] with pitch >= span.count.
-/// Does not own. `data` may be host or device memory, whichever the work runs on.
+/// Samples in memory: frames `span` of the lanes `outer` x `inner`, as [outer][pitch][inner] with pitch >=
+/// span.count. Does not own. `data` may be host or device memory, whichever the work runs on.
 struct Window {
     std::byte* data = nullptr;
     SampleType type = SampleType::float32;

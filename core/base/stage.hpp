@@ -1,6 +1,6 @@
-// What the stream runs on each chunk: one operator along the frames, planned for one job. Filters, spectrograms and
-// 2-D convolutions are stages; the stream chains them, works out their halos backwards from the output, and never
-// looks inside.
+// What the stream runs on each chunk: one operator along the frames, planned for one job. Filters,
+// spectrograms and 2-D convolutions are stages; the stream chains them, works out their halos backwards from
+// the output, and never looks inside.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ namespace device {
 class Stream;
 }
 
-/// A planned operator. All sizes are known and all buffers allocated when it is made; `run` allocates nothing.
+/// A planned operator. All sizes are known and all buffers allocated when it is made; `run` allocates
+/// nothing.
 class Stage {
   public:
     Stage() = default;
@@ -28,36 +29,40 @@ class Stage {
     virtual Shape shape() const = 0;
     virtual SampleType type() const = 0;
 
-    /// Outputs come in blocks anchored at output frame 0: the stream asks only for spans that start at a multiple of
-    /// block() and end at one, or at the end of the signal. 1 where every output is its own block.
+    /// Outputs come in blocks anchored at output frame 0: the stream asks only for spans that start at a
+    /// multiple of block() and end at one, or at the end of the signal. 1 where every output is its own
+    /// block.
     virtual Index block() const { return 1; }
 
-    /// Input frames that output frames `out` use, within the signal: the hull, ends that padding folds back included.
+    /// Input frames that output frames `out` use, within the signal: the hull, ends that padding folds back
+    /// included.
     virtual Span needed(Span out) const = 0;
 
-    /// The most frames that needed() gives for any span of `count` outputs; what the stream's buffers must hold.
+    /// The most frames that needed() gives for any span of `count` outputs; what the stream's buffers must
+    /// hold.
     virtual Index needed_at_most(Index count) const = 0;
 
-    /// Output lanes that input lanes `in` make; the stream splits work only along lanes for which this is known to be
-    /// one to one (splittable()).
+    /// Output lanes that input lanes `in` make; the stream splits work only along lanes for which this is
+    /// known to be one to one (splittable()).
     virtual Lanes lanes(Lanes in) const { return in; }
     virtual bool splittable() const { return true; }
 
     /// Device memory is read once, in order, and written once: the stage may work in place over a link.
     virtual bool single_pass() const { return true; }
 
-    /// Whether outputs depend on all of the input (its mean, its peak): then the whole input passes through learn()
-    /// before the first run().
+    /// Whether outputs depend on all of the input (its mean, its peak): then the whole input passes through
+    /// learn() before the first run().
     virtual bool learns() const { return false; }
-    /// Takes in frames `part` of a window of the input on the CPU. Every frame of every lane comes once, in order within
-    /// a lane; sums go frame by frame, so that they do not depend on the windows.
+    /// Takes in frames `part` of a window of the input on the CPU. Every frame of every lane comes once, in
+    /// order within a lane; sums go frame by frame, so that they do not depend on the windows.
     virtual void learn(const Window& in, Span part, Lanes lanes) { (void)in, (void)part, (void)lanes; }
 
-    /// Computes output frames out.span from in (in.span contains needed(out.span)). `lanes` says which lanes of the
-    /// job's input the window holds. On a GPU it queues the work on `stream` and returns.
+    /// Computes output frames out.span from in (in.span contains needed(out.span)). `lanes` says which lanes
+    /// of the job's input the window holds. On a GPU it queues the work on `stream` and returns.
     virtual void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) = 0;
 
-    /// Facts for the report, as (key, value) in snake_case: blocks computed another way, block length, precision.
+    /// Facts for the report, as (key, value) in snake_case: blocks computed another way, block length,
+    /// precision.
     using Facts = std::vector<std::pair<std::string, double>>;
     virtual Facts facts() const { return {}; }
 };

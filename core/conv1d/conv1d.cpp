@@ -67,17 +67,19 @@ std::vector<Modelled> modelled(const Problem& problem, const device::Device& dev
 
 Choice choose(std::string_view request, const Problem& problem, const device::Device& device) {
     if (request != "auto") {
-        const Strategy* named =
-            catalog().find_if([&](const Strategy& s) { return s.name == request && s.backend == device.backend; });
+        const Strategy* named = catalog().find_if(
+            [&](const Strategy& s) { return s.name == request && s.backend == device.backend; });
         if (named == nullptr) {
             std::string there;
             for (const Strategy* s : catalog())
                 if (s->backend == device.backend) there += (there.empty() ? "" : ", ") + std::string(s->name);
-            throw usage_error("no 1-D strategy on " + device.id() + " is called '" + std::string(request) + "'",
-                              "choose auto or one of " + there);
+            throw usage_error(
+                "no 1-D strategy on " + device.id() + " is called '" + std::string(request) + "'",
+                "choose auto or one of " + there);
         }
         if (std::string why = named->unsupported(problem, device); !why.empty())
-            throw usage_error("--strategy " + std::string(request) + " cannot do this: " + why, "use --strategy auto");
+            throw usage_error("--strategy " + std::string(request) + " cannot do this: " + why,
+                              "use --strategy auto");
         return {named, "asked for"};
     }
     const Strategy* best = nullptr;

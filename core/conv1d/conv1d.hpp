@@ -28,23 +28,23 @@ struct Problem {
     Index decimate = 1;
     Shape shape;  // of the input, lanes of the whole job
     SampleType in = SampleType::float32;
-    bool complex = false;       // inner counts real and imaginary parts
-    Scaling scaling;            // of the stored samples, by channel
+    bool complex = false;                         // inner counts real and imaginary parts
+    Scaling scaling;                              // of the stored samples, by channel
     SampleType arithmetic = SampleType::float32;  // float32 or float64: of the sums and of the result
 
     Index offset() const;
     /// Outputs of a lane: same ceil(N/D), full ceil((N+M-1)/D), valid ceil((N-M+1)/D).
     Index outputs() const;
     Index channels() const { return shape.lanes() / (complex ? 2 : 1); }
-    /// Frames, past the signal's own ends too, that the outputs use; input beyond them counts as zero, so that the
-    /// filling of a last block is always the same.
+    /// Frames, past the signal's own ends too, that the outputs use; input beyond them counts as zero, so
+    /// that the filling of a last block is always the same.
     Span reach() const;
     /// The hull of the signal's frames that extended frames [first, end) map to.
     Span folded(Index first, Index end) const;
 };
 
-/// Throws Error (a wrong request) if the problem makes no sense: no taps, a tap that is not finite (its index named),
-/// `valid` with more taps than samples, decimate < 1.
+/// Throws Error (a wrong request) if the problem makes no sense: no taps, a tap that is not finite (its index
+/// named), `valid` with more taps than samples, decimate < 1.
 void check(const Problem& problem);
 
 /// One strategy on one backend.
@@ -55,7 +55,8 @@ struct Strategy {
     /// Why this problem cannot be done (too many taps for constant memory), or empty.
     std::string (*unsupported)(const Problem&, const device::Device&);
     std::unique_ptr<Stage> (*make)(const Problem&, const device::Device&);
-    /// Modelled seconds for 1e9 outputs of the problem's kind on the device, for `auto`; empty: never taken by auto.
+    /// Modelled seconds for 1e9 outputs of the problem's kind on the device, for `auto`; empty: never taken
+    /// by auto.
     std::optional<double> (*cost)(const Problem&, const device::Device&);
     /// Length of the transforms it would take; none where it has none.
     Index (*transform_length)(const Problem&, const device::Device&) = nullptr;
@@ -79,8 +80,8 @@ struct Choice {
     std::string reason;
 };
 
-/// The strategy that a request (`auto` or a name) means for the problem on the device. Depends on taps, decimation,
-/// lanes, layout, type and device only. Error where a named one cannot do it.
+/// The strategy that a request (`auto` or a name) means for the problem on the device. Depends on taps,
+/// decimation, lanes, layout, type and device only. Error where a named one cannot do it.
 Choice choose(std::string_view request, const Problem& problem, const device::Device& device);
 
 /// A planned filter.

@@ -130,15 +130,17 @@ class CpuStage : public Stage {
 
     Index input_of(Index output) const { return output * p_.decimate + p_.offset() - (m_ - 1); }
 
-    // Outputs of a block share its rounding. So that an output which uses no padding is the same whatever lies
-    // beyond the ends, it comes from a block with zeros there, and only those that use padding from one with it.
+    // Outputs of a block share its rounding. So that an output which uses no padding is the same whatever
+    // lies beyond the ends, it comes from a block with zeros there, and only those that use padding from one
+    // with it.
     bool edges_apart() const { return kernel_->block() > 1 && p_.padding != Padding::zero; }
 
     // The tile's outputs that use samples beyond the ends: all but [first, end) of them.
     Span inside(const Tile& t) const {
         const Index d = p_.decimate, before = m_ - 1 - p_.offset();
         const Index first = before <= 0 ? 0 : (before + d - 1) / d;
-        const Index end = p_.shape.frames - p_.offset() <= 0 ? 0 : (p_.shape.frames - p_.offset() - 1) / d + 1;
+        const Index end =
+            p_.shape.frames - p_.offset() <= 0 ? 0 : (p_.shape.frames - p_.offset() - 1) / d + 1;
         const Index from = std::clamp(first - t.first, Index{0}, t.kept);
         return {from, std::max<Index>(0, std::min(end - t.first, t.kept) - from)};
     }

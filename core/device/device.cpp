@@ -68,8 +68,8 @@ Device cpu() {
         const std::string line = first_line_with("/proc/cpuinfo", "model name");
         const auto colon = line.find(": ");
         d.attributes.name = colon == std::string::npos ? "CPU" : line.substr(colon + 2);
-        d.attributes.total_bytes =
-            static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+        d.attributes.total_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                   static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
         const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
         d.attributes.l2_bytes = l2 > 0 ? static_cast<std::size_t>(l2) : 0;
         return d;
@@ -86,13 +86,16 @@ Device select(std::string_view request) {
         const std::string_view digits = request.substr(5);
         const auto [end, error] = std::from_chars(digits.begin(), digits.end(), wanted);
         if (error != std::errc{} || end != digits.end() || wanted < 0)
-            throw usage_error("--device " + std::string(request) + " is no device", "use auto, cpu, cuda or cuda:N");
+            throw usage_error("--device " + std::string(request) + " is no device",
+                              "use auto, cpu, cuda or cuda:N");
     } else if (request != "cuda") {
-        throw usage_error("--device " + std::string(request) + " is no device", "use auto, cpu, cuda or cuda:N");
+        throw usage_error("--device " + std::string(request) + " is no device",
+                          "use auto, cpu, cuda or cuda:N");
     }
     for (const Device& d : gpus())
         if (!numbered || d.ordinal == wanted) return d;
-    const std::string why = gpus().empty() ? gpu_remark() : "there are " + std::to_string(gpus().size()) + " GPUs";
+    const std::string why =
+        gpus().empty() ? gpu_remark() : "there are " + std::to_string(gpus().size()) + " GPUs";
     throw failed({}, "--device " + std::string(request) + " is not there: " + why, "use --device cpu");
 }
 

@@ -1,4 +1,5 @@
-// What computes: the CPU, or one GPU. Nothing here names CUDA; device_cuda.cpp or device_none.cpp is built in.
+// What computes: the CPU, or one GPU. Nothing here names CUDA; device_cuda.cpp or device_none.cpp is built
+// in.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,14 @@
 namespace convoy::device {
 
 enum class Backend { cpu, cuda };
-constexpr std::string_view name_of(Backend b) { return b == Backend::cpu ? "cpu" : "cuda"; }
+constexpr std::string_view name_of(Backend b) {
+    return b == Backend::cpu ? "cpu" : "cuda";
+}
 
 /// The attributes of a device that decide how memory is used. 0 or empty where they have no meaning (CPU).
 struct Attributes {
-    std::string name;         // as its maker calls it
-    std::string uuid;         // tells devices apart in saved calibrations
+    std::string name;  // as its maker calls it
+    std::string uuid;  // tells devices apart in saved calibrations
     int compute_major = 0, compute_minor = 0;
     int multiprocessors = 0;
     std::size_t total_bytes = 0;
@@ -35,7 +38,8 @@ struct Attributes {
     int driver_version = 0, runtime_version = 0;  // as CUDA counts: 13000 is 13.0
 };
 
-/// What kind of machine a GPU makes with its host, as far as memory goes: a word or two and what it means, for people.
+/// What kind of machine a GPU makes with its host, as far as memory goes: a word or two and what it means,
+/// for people.
 std::string_view memory_class(const Attributes& attributes);
 
 /// A device to plan for. Cheap to copy. A made-up one (tests) is a plain value with the attributes wanted.
@@ -69,12 +73,12 @@ const std::vector<Device>& gpus();
 /// Why gpus() is empty, or what was passed over: one sentence, empty where nothing is to be said.
 const std::string& gpu_remark();
 
-/// The device that `request` (auto, cpu, cuda, cuda:N) names. auto takes the first GPU, else the CPU. Error where a
-/// GPU is asked for that is not there.
+/// The device that `request` (auto, cpu, cuda, cuda:N) names. auto takes the first GPU, else the CPU. Error
+/// where a GPU is asked for that is not there.
 Device select(std::string_view request);
 
-/// Memory that only the stages use, between steps: plain host memory (64-byte aligned) or device memory. Freed with
-/// the object. Throws Error where there is not enough.
+/// Memory that only the stages use, between steps: plain host memory (64-byte aligned) or device memory.
+/// Freed with the object. Throws Error where there is not enough.
 class Buffer {
   public:
     Buffer() = default;

@@ -1,4 +1,5 @@
-// Plain host memory for buffers and rings: aligned to 2 MiB from that size on (huge pages), to 64 bytes below.
+// Plain host memory for buffers and rings: aligned to 2 MiB from that size on (huge pages), to 64 bytes
+// below.
 #pragma once
 
 #include <cstddef>

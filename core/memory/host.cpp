@@ -12,7 +12,8 @@ class HostRing : public Ring {
   public:
     HostRing(const device::Device& device, const RingShape& shape) : shape_(shape) {
         for (int i = 0; i < shape.slots; ++i)
-            buffers_.emplace_back(device::Buffer(device, shape.in_bytes), device::Buffer(device, shape.out_bytes));
+            buffers_.emplace_back(device::Buffer(device, shape.in_bytes),
+                                  device::Buffer(device, shape.out_bytes));
     }
 
     Slot slot(int index) const override {
@@ -38,7 +39,9 @@ class HostRing : public Ring {
 };
 
 std::string unsupported(const device::Device& device) {
-    return device.backend == device::Backend::cpu ? "" : "host memory is for the CPU; " + device.id() + " is a GPU";
+    return device.backend == device::Backend::cpu
+               ? ""
+               : "host memory is for the CPU; " + device.id() + " is a GPU";
 }
 
 std::unique_ptr<Ring> make(const device::Device& device, const RingShape& shape) {

@@ -1,5 +1,6 @@
-// Memory modes: how a chunk gets from the CPU to the device and back. One file a mode. A mode knows nothing of what
-// is computed: it owns a ring of slots, and runs the work it is given between the way in and the way out.
+// Memory modes: how a chunk gets from the CPU to the device and back. One file a mode. A mode knows nothing
+// of what is computed: it owns a ring of slots, and runs the work it is given between the way in and the way
+// out.
 #pragma once
 
 #include <functional>
@@ -17,12 +18,13 @@ struct RingShape {
     int slots = 3;
     std::size_t in_bytes = 0;   // of each slot
     std::size_t out_bytes = 0;  // of each slot
-    /// The stages read samples more than once: where memory is used in place, stage it through a device buffer.
+    /// The stages read samples more than once: where memory is used in place, stage it through a device
+    /// buffer.
     bool staged = false;
 };
 
-/// Both ends of a slot as the CPU sees them. The CPU owns them between wait() and submit(); after wait() what was in
-/// `in` is gone in some modes, and of `out` only the bytes that the work wrote mean something.
+/// Both ends of a slot as the CPU sees them. The CPU owns them between wait() and submit(); after wait() what
+/// was in `in` is gone in some modes, and of `out` only the bytes that the work wrote mean something.
 struct Slot {
     std::byte* in = nullptr;
     std::byte* out = nullptr;
@@ -42,7 +44,8 @@ class Ring {
   public:
     virtual ~Ring() = default;
     virtual Slot slot(int index) const = 0;
-    /// Queues the way in, the work and the way out of a slot that the CPU has filled. On the CPU it is done at return.
+    /// Queues the way in, the work and the way out of a slot that the CPU has filled. On the CPU it is done
+    /// at return.
     virtual void submit(int index, std::size_t in_bytes, std::size_t out_bytes, const Work& work) = 0;
     /// Returns when the slot's result can be read by the CPU; throws Error if the device failed.
     virtual void wait(int index) = 0;
@@ -74,11 +77,12 @@ struct Choice {
 };
 Choice choose(std::string_view request, const device::Device& device);
 
-/// From now on `auto` takes `mode` on the device with this uuid: the fastest one measured there (a saved calibration).
+/// From now on `auto` takes `mode` on the device with this uuid: the fastest one measured there (a saved
+/// calibration).
 void set_fastest(const std::string& uuid, const Mode& mode);
 
-/// The most bytes that a ring may take in managed memory: a quarter of what is free. Error (with both figures) where
-/// `ring_bytes` is more.
+/// The most bytes that a ring may take in managed memory: a quarter of what is free. Error (with both
+/// figures) where `ring_bytes` is more.
 void check_budget(std::size_t ring_bytes, std::size_t free_bytes);
 
 }  // namespace convoy::memory

@@ -23,8 +23,7 @@ constexpr Index tile_samples = 1 << 17;  // about what a tile reads
 template <class T>
 class CpuStage : public SpectrogramStage {
   public:
-    explicit CpuStage(const Problem& p)
-        : SpectrogramStage(p), p_(problem()), samples_(p_), spectra_(p_) {
+    explicit CpuStage(const Problem& p) : SpectrogramStage(p), p_(problem()), samples_(p_), spectra_(p_) {
         const Index lanes = spectra_.lanes(), length = p_.window_length();
         rows_ =
             p_.shape.inner / parts() > 1 ? std::min(most_channels / parts(), p_.shape.inner / parts()) : 1;

@@ -38,9 +38,7 @@ void put_bext_time(std::string& chunk, Timestamp time, double rate) {
 /// origination (a place on an editor's time line) moves on its own.
 void move_bext(std::string& chunk, const OutputSpec& spec) {
     const Bext before(chunk, source_rate(spec));
-    if (before.start)
-        put_bext_time(chunk, later(*before.start, first_seconds(spec)),
-                      *spec.rate);
+    if (before.start) put_bext_time(chunk, later(*before.start, first_seconds(spec)), *spec.rate);
     if (chunk.size() < Bext::length || before.refined || (before.start && before.count == 0)) return;
     const auto up = static_cast<std::uint64_t>(spec.time_up);
     const auto moved = (before.count * up + static_cast<std::uint64_t>(spec.time_first)) /
@@ -100,8 +98,7 @@ std::string moved_guano(const std::string& text, const OutputSpec& spec) {
         } else if (key == "Length") {
             result += key + ": " + to_text(static_cast<double>(spec.shape.frames) / *spec.rate);
         } else if (time && spec.time_first > 0) {
-            result += key + ": " +
-                      to_iso8601(later(*time, first_seconds(spec)));
+            result += key + ": " + to_iso8601(later(*time, first_seconds(spec)));
         } else {
             result += line;
         }

@@ -65,7 +65,8 @@ Error why_not_opened(const std::string& path, const std::string& message) {
 }  // namespace
 
 Lock::Lock() : lock_(calls) {
-    // What a full disk kept from being closed would crash the library's work at exit; all that matters is closed by us.
+    // What a full disk kept from being closed would crash the library's work at exit; all that matters is
+    // closed by us.
     static const bool no_exit_work = H5dont_atexit() >= 0;
     (void)no_exit_work;
     // A thread-safe HDF5 has one error stack a thread, so printing is switched off in each.

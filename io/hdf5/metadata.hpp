@@ -40,8 +40,8 @@ std::vector<std::string> stamp_names(const Source& source);
 
 // --- scales.cpp
 
-/// Axes of an image: image, channel, row and column (as many of them, from the right), or what dimension scales
-/// of numbers call them, with their units and values.
+/// Axes of an image: image, channel, row and column (as many of them, from the right), or what dimension
+/// scales of numbers call them, with their units and values.
 std::vector<Axis> image_axes(const Source& source);
 
 // --- rate.cpp

@@ -71,7 +71,8 @@ void Hdf5Reader::select(const OpenOptions& options) {
     }
     if (!options.channels.empty()) {
         if (options.image)
-            throw usage_error("--channels is for signals, and this is read as an image", "leave it out", source_.where);
+            throw usage_error("--channels is for signals, and this is read as an image", "leave it out",
+                              source_.where);
         if (axes > 1)
             throw usage_error("--channels needs one axis of channels, and there are " + std::to_string(axes),
                               {}, source_.where);

@@ -154,7 +154,8 @@ void Description::find_rate(const OpenOptions& options, const std::optional<Stam
     if (!rate) rate = from_stamps;
     if (!rate) return;
     // An image keeps the rate of the signal that it was made of: its columns are farther apart.
-    if (from_stamps && !options.rate && !options.image && std::abs(from_stamps->hertz / rate->hertz - 1) > 0.01)
+    if (from_stamps && !options.rate && !options.image &&
+        std::abs(from_stamps->hertz / rate->hertz - 1) > 0.01)
         warn(source_.where, "rate is " + to_text(rate->hertz) + " Hz by " + rate->source + ", and " +
                                 to_text(from_stamps->hertz) + " Hz by " + from_stamps->source +
                                 ": taking the former; --rate settles it");

@@ -195,8 +195,8 @@ class Walk {
               "starting_time cannot be rewritten");
     }
 
-    /// How the source was made, where convoy made it. Piece by piece: H5Ocopy of HDF5 1.10 crashes on a group with more
-    /// than eight attributes of variable length.
+    /// How the source was made, where convoy made it. Piece by piece: H5Ocopy of HDF5 1.10 crashes on a group
+    /// with more than eight attributes of variable length.
     void earlier(const std::string& path, const std::string& to = "/convoy/source") {
         Object from = open_object(source_, path);
         make_groups(file_, to, spec_.path);
@@ -205,8 +205,10 @@ class Walk {
         for (const Link& link : links(from, where_)) {
             if (link.kind != Link::Kind::hard) continue;
             Object inside = open_object(source_, join(path, link.name));
-            if (inside.valid() && kind_of(inside) == ObjectKind::group) earlier(join(path, link.name), join(to, link.name));
-            if (inside.valid() && kind_of(inside) == ObjectKind::dataset) copier_.dataset(inside, join(to, link.name), {});
+            if (inside.valid() && kind_of(inside) == ObjectKind::group)
+                earlier(join(path, link.name), join(to, link.name));
+            if (inside.valid() && kind_of(inside) == ObjectKind::dataset)
+                copier_.dataset(inside, join(to, link.name), {});
         }
     }
 

@@ -64,7 +64,8 @@ void true_step(Item& item, const Change& change) {
     if (!value) return;
     for (const double unit : {1.0, 1e3, 1e6, 1e9}) {  // s, ms, us, ns
         if (near(*value, unit / *change.rate)) return;
-        if (near(*value, unit / change.rate_in())) return item.set(*value * static_cast<double>(change.step) / static_cast<double>(change.up));
+        if (near(*value, unit / change.rate_in()))
+            return item.set(*value * static_cast<double>(change.step) / static_cast<double>(change.up));
     }
     item.give_up();
 }

@@ -22,7 +22,8 @@ std::vector<std::byte> noise(Index count, SampleType type) {
         std::uniform_real_distribution<double> uniform(-1, 1);
         T* samples = reinterpret_cast<T*>(bytes.data());
         const double scale = std::is_integral_v<T> ? 30000 : 1;
-        for (Index i = 0; i < count; ++i) samples[i] = static_cast<T>(scale * uniform(random));
+        for (Index i = 0; i < count; ++i)
+            samples[i] = static_cast<T>(scale * uniform(random));
     });
     return bytes;
 }
@@ -31,7 +32,8 @@ conv1d::Problem problem_of(const FirBenchOptions& o, Index taps, Index samples, 
     conv1d::Problem p;
     std::minstd_rand random(2);
     std::uniform_real_distribution<double> uniform(-1, 1);
-    for (Index k = 0; k < taps; ++k) p.taps.push_back(uniform(random) / static_cast<double>(taps));
+    for (Index k = 0; k < taps; ++k)
+        p.taps.push_back(uniform(random) / static_cast<double>(taps));
     p.shape = o.interleaved ? Shape{1, samples, channels} : Shape{channels, samples, 1};
     p.in = o.in;
     p.decimate = o.decimate;
@@ -56,7 +58,8 @@ double measure(const conv1d::Problem& p, const conv1d::Strategy& strategy, const
     });
 }
 
-FirRow row_of(const conv1d::Problem& p, const conv1d::Strategy& strategy, const FirBenchOptions& o, const FirBench& bench) {
+FirRow row_of(const conv1d::Problem& p, const conv1d::Strategy& strategy, const FirBenchOptions& o,
+              const FirBench& bench) {
     FirRow row;
     row.strategy = strategy.name;
     row.taps = static_cast<Index>(p.taps.size());
@@ -94,7 +97,8 @@ FirBench bench_fir(const FirBenchOptions& o) {
                 conv1d::check(p);
                 for (const conv1d::Strategy* s : conv1d::catalog()) {
                     if (s->backend != o.device.backend) continue;
-                    const bool named = std::find(o.strategies.begin(), o.strategies.end(), s->name) != o.strategies.end();
+                    const bool named =
+                        std::find(o.strategies.begin(), o.strategies.end(), s->name) != o.strategies.end();
                     if (o.strategies.empty() ? s->name == "reference" : !named) continue;
                     arena.execute([&] { bench.rows.push_back(row_of(p, *s, o, bench)); });
                 }

@@ -30,7 +30,8 @@ StftRow row_of(const spectrum::Problem& p, const StftBenchOptions& o, const Stft
     std::vector<float> samples(static_cast<std::size_t>(p.shape.samples()));
     std::minstd_rand random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    for (float& x : samples) x = uniform(random);
+    for (float& x : samples)
+        x = uniform(random);
     const std::size_t in_bytes = samples.size() * sizeof(float);
     const std::size_t out_bytes = static_cast<std::size_t>(out.samples()) * sizeof(float);
     const device::Buffer in(o.device, in_bytes), result(o.device, out_bytes);

@@ -1,4 +1,5 @@
-// The step `decimate`: a low-pass for the new rate, then every Nth sample, as scipy.signal.decimate(ftype='fir').
+// The step `decimate`: a low-pass for the new rate, then every Nth sample, as
+// scipy.signal.decimate(ftype='fir').
 #include "core/base/error.hpp"
 #include "core/design/design.hpp"
 #include "pipelines/steps/fir.hpp"
@@ -28,7 +29,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step decimate{"decimate", "low-pass for the new rate and keep every Nth sample", params, plan,
-                                     false, "factor"};
+extern constinit const Step decimate{
+    "decimate", "low-pass for the new rate and keep every Nth sample", params, plan, false, "factor"};
 
 }  // namespace convoy::step

@@ -29,7 +29,8 @@ design::Filter design_filter(const Params& p, double rate) {
         request.cutoffs = p.numbers(name);
         const std::size_t wanted = band == design::Band::bandpass || band == design::Band::bandstop ? 2 : 1;
         if (request.cutoffs.size() != wanted)
-            throw usage_error(p.spelled(name) + " takes " + (wanted == 2 ? "two frequencies: LO,HI" : "one frequency"));
+            throw usage_error(p.spelled(name) + " takes " +
+                              (wanted == 2 ? "two frequencies: LO,HI" : "one frequency"));
     }
     if (given != 1) throw usage_error("give one of --lowpass, --highpass, --bandpass and --bandstop");
     if (p.given("numtaps") && p.given("transition"))

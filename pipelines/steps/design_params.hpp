@@ -11,20 +11,33 @@
 namespace convoy::pipelines {
 
 inline constexpr Param design_params[] = {
-    {.name = "lowpass", .kind = Kind::number, .value = "HZ", .help = "pass below; the cut-off is the -6 dB point"},
+    {.name = "lowpass",
+     .kind = Kind::number,
+     .value = "HZ",
+     .help = "pass below; the cut-off is the -6 dB point"},
     {.name = "highpass", .kind = Kind::number, .value = "HZ", .help = "pass above"},
     {.name = "bandpass", .kind = Kind::numbers, .value = "LO,HI", .help = "pass between"},
     {.name = "bandstop", .kind = Kind::numbers, .value = "LO,HI", .help = "stop between"},
     {.name = "numtaps", .kind = Kind::integer, .value = "N", .help = "length of the filter"},
-    {.name = "transition", .kind = Kind::number, .value = "HZ", .help = "width of the transition, instead of a length"},
-    {.name = "atten-db", .kind = Kind::number, .value = "DB", .help = "attenuation in the stop band", .fallback = "80"},
-    {.name = "window", .value = "NAME[,PARAM]", .help = "as scipy.signal.firwin names them (default: Kaiser)"},
+    {.name = "transition",
+     .kind = Kind::number,
+     .value = "HZ",
+     .help = "width of the transition, instead of a length"},
+    {.name = "atten-db",
+     .kind = Kind::number,
+     .value = "DB",
+     .help = "attenuation in the stop band",
+     .fallback = "80"},
+    {.name = "window",
+     .value = "NAME[,PARAM]",
+     .help = "as scipy.signal.firwin names them (default: Kaiser)"},
 };
 
 /// Whether a band is asked for.
 bool names_band(const Params& p);
 
-/// Designs what the parameters ask for at a sample rate in Hz. Error (a wrong request) where it makes no sense.
+/// Designs what the parameters ask for at a sample rate in Hz. Error (a wrong request) where it makes no
+/// sense.
 design::Filter design_filter(const Params& p, double rate);
 
 /// What the report says of a design: band, window, transition.

@@ -12,8 +12,12 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param params[] = {
-    {.name = "type", .kind = Kind::choice, .value = "TYPE", .help = "what is taken out, over the whole signal",
-     .fallback = "linear", .choices = "linear,constant"},
+    {.name = "type",
+     .kind = Kind::choice,
+     .value = "TYPE",
+     .help = "what is taken out, over the whole signal",
+     .fallback = "linear",
+     .choices = "linear,constant"},
 };
 
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
@@ -28,6 +32,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step detrend{"detrend", "take the mean or a straight line out of each channel", params, plan, false, "type", true};
+extern constinit const Step detrend{
+    "detrend", "take the mean or a straight line out of each channel", params, plan, false, "type", true};
 
 }  // namespace convoy::step

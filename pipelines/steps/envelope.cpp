@@ -16,10 +16,20 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param params[] = {
-    {.name = "numtaps", .kind = Kind::integer, .value = "N",
-     .help = "length of the Hilbert filter, odd; it is true from rate / N to rate / 2 - rate / N", .fallback = "255"},
-    {.name = "window", .value = "NAME[,PARAM]", .help = "as scipy.signal.get_window names them", .fallback = "hamming"},
-    {.name = "padding", .kind = Kind::choice, .value = "WHAT", .help = "what lies beyond the ends", .fallback = "zero",
+    {.name = "numtaps",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "length of the Hilbert filter, odd; it is true from rate / N to rate / 2 - rate / N",
+     .fallback = "255"},
+    {.name = "window",
+     .value = "NAME[,PARAM]",
+     .help = "as scipy.signal.get_window names them",
+     .fallback = "hamming"},
+    {.name = "padding",
+     .kind = Kind::choice,
+     .value = "WHAT",
+     .help = "what lies beyond the ends",
+     .fallback = "zero",
      .choices = "zero,reflect,edge,odd"},
 };
 
@@ -37,12 +47,16 @@ std::vector<double> hilbert_taps(Index numtaps, const std::string& name) {
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     if (flow.complex) throw usage_error("envelope is of real signals, and this is complex", {}, flow.label);
     const Index numtaps = p.integer("numtaps");
-    if (numtaps < 3 || numtaps % 2 == 0) throw usage_error(p.spelled("numtaps") + " must be odd, and 3 or more");
+    if (numtaps < 3 || numtaps % 2 == 0)
+        throw usage_error(p.spelled("numtaps") + " must be odd, and 3 or more");
     const arith::Input input = pipelines::arith_input(flow, execution);
     const std::string padding = p.text("padding");
     pipelines::Fir fir;
     fir.taps = hilbert_taps(numtaps, p.text("window"));
-    fir.padding = padding == "reflect" ? Padding::reflect : padding == "edge" ? Padding::edge : padding == "odd" ? Padding::odd : Padding::zero;
+    fir.padding = padding == "reflect" ? Padding::reflect
+                  : padding == "edge"  ? Padding::edge
+                  : padding == "odd"   ? Padding::odd
+                                       : Padding::zero;
     fir.notes = {{"numtaps", to_text(numtaps)}, {"window", p.text("window")}};
     Planned planned = pipelines::plan_fir(std::move(fir), flow, execution);
     planned.stage = arith::envelope(input, std::move(planned.stage));
@@ -51,6 +65,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step envelope{"envelope", "magnitude of the analytic signal", params, plan, false, {}, true};
+extern constinit const Step envelope{"envelope", "magnitude of the analytic signal", params, plan, false, {},
+                                     true};
 
 }  // namespace convoy::step

@@ -18,15 +18,27 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param own_params[] = {
-    {.name = "taps", .value = "FILE", .help = "taps from text, .npy, .wav or file.h5:/path; - is standard input",
+    {.name = "taps",
+     .value = "FILE",
+     .help = "taps from text, .npy, .wav or file.h5:/path; - is standard input",
      .reads = true},
-    {.name = "mode", .kind = Kind::choice, .value = "MODE", .help = "length and place of the output",
-     .fallback = "same", .choices = "same,full,valid"},
-    {.name = "padding", .kind = Kind::choice, .value = "WHAT", .help = "what lies beyond the ends (default zero)",
+    {.name = "mode",
+     .kind = Kind::choice,
+     .value = "MODE",
+     .help = "length and place of the output",
+     .fallback = "same",
+     .choices = "same,full,valid"},
+    {.name = "padding",
+     .kind = Kind::choice,
+     .value = "WHAT",
+     .help = "what lies beyond the ends (default zero)",
      .choices = "zero,reflect,edge,odd"},
-    {.name = "zero-phase", .kind = Kind::flag,
+    {.name = "zero-phase",
+     .kind = Kind::flag,
      .help = "forward and backward, as scipy.signal.filtfilt: no delay, twice the attenuation"},
-    {.name = "decimate", .kind = Kind::integer, .value = "N",
+    {.name = "decimate",
+     .kind = Kind::integer,
+     .value = "N",
      .help = "keep every Nth output (low-passes if no filter is given)"},
     {.name = "no-antialias", .kind = Kind::flag, .help = "with --decimate and no filter: only drop samples"},
     {.name = "corners", .kind = Kind::number, .value = "N", .help = "of IIR filters, which are not here"},
@@ -34,13 +46,14 @@ constexpr Param own_params[] = {
 };
 constexpr auto params = joined(pipelines::design_params, own_params);
 
-// The taps forward, then backward: their autocorrelation, 2 M - 1 long. scipy.signal.filtfilt gives the same, since its
-// extension by 3 M is longer than what the result uses of it, M - 1 at each end.
+// The taps forward, then backward: their autocorrelation, 2 M - 1 long. scipy.signal.filtfilt gives the same,
+// since its extension by 3 M is longer than what the result uses of it, M - 1 at each end.
 std::vector<double> forward_and_backward(const std::vector<double>& taps) {
     const std::size_t m = taps.size();
     std::vector<double> both(2 * m - 1, 0.0);
     for (std::size_t i = 0; i < m; ++i)
-        for (std::size_t j = 0; j < m; ++j) both[m - 1 + i - j] += taps[i] * taps[j];
+        for (std::size_t j = 0; j < m; ++j)
+            both[m - 1 + i - j] += taps[i] * taps[j];
     return both;
 }
 
@@ -62,7 +75,9 @@ Taps given_or_designed(const Params& p, const Flow& flow, Index decimate) {
     }
     if (decimate > 1) {
         if (p.flag("no-antialias")) return {{1.0}, {{"anti_alias", "none"}}, true};
-        return {design::decimation_lowpass(decimate), {{"anti_alias", "as scipy.signal.decimate, ftype fir"}}, true};
+        return {design::decimation_lowpass(decimate),
+                {{"anti_alias", "as scipy.signal.decimate, ftype fir"}},
+                true};
     }
     throw usage_error("no filter is given",
                       "give --taps FILE, --lowpass HZ, --highpass HZ, --bandpass LO,HI or --bandstop LO,HI");
@@ -75,7 +90,8 @@ void warn_of_aliasing(const Taps& taps, Index decimate, const Flow& flow) {
     constexpr double visible_db = -40;
     const double nyquist = 0.5 / static_cast<double>(decimate);  // the new one, at a rate of 1
     std::vector<double> frequencies;
-    for (int i = 0; i <= points; ++i) frequencies.push_back(nyquist + (0.5 - nyquist) * i / points);
+    for (int i = 0; i <= points; ++i)
+        frequencies.push_back(nyquist + (0.5 - nyquist) * i / points);
     const auto level = design::response_db(taps.values, frequencies, 1.0);
     // The first tenth above the new Nyquist frequency is a usual transition; what is loud beyond it leaks.
     const double leak = *std::max_element(level.begin() + points / 10, level.end());
@@ -106,15 +122,17 @@ void make_zero_phase(const Params& p, const Flow& flow, Taps& taps) {
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     for (const std::string_view name : {"corners", "order"})
         if (p.given(name))
-            throw usage_error(p.spelled(name) + " belongs to IIR filters, and convoy's are FIR",
-                              "give the steepness as --transition HZ and --atten-db DB, or the length as --numtaps N");
+            throw usage_error(
+                p.spelled(name) + " belongs to IIR filters, and convoy's are FIR",
+                "give the steepness as --transition HZ and --atten-db DB, or the length as --numtaps N");
     const Index decimate = p.given("decimate") ? p.integer("decimate") : 1;
     if (decimate < 1) throw usage_error(p.spelled("decimate") + " must be 1 or more");
     Taps taps = given_or_designed(p, flow, decimate);
     warn_of_aliasing(taps, decimate, flow);
     if (p.flag("zero-phase")) make_zero_phase(p, flow, taps);
     const std::string mode = p.text("mode");
-    pipelines::Fir fir{taps.values, conv1d::Mode::same, padding_of(p, p.flag("zero-phase")), decimate, taps.notes};
+    pipelines::Fir fir{taps.values, conv1d::Mode::same, padding_of(p, p.flag("zero-phase")), decimate,
+                       taps.notes};
     if (mode != "same") fir.mode = mode == "full" ? conv1d::Mode::full : conv1d::Mode::valid;
     fir.notes.emplace_back("numtaps", to_text(static_cast<Index>(fir.taps.size())));
     fir.notes.emplace_back("mode", mode);

@@ -28,7 +28,8 @@ void flow_out(Flow& flow, const conv1d::Problem& problem) {
 }
 
 // The cost model's table: what each strategy would take, and why one was left out.
-std::string explanation(const conv1d::Problem& problem, const Execution& execution, const conv1d::Choice& choice) {
+std::string explanation(const conv1d::Problem& problem, const Execution& execution,
+                        const conv1d::Choice& choice) {
     std::string text = "filter of " + to_text(static_cast<Index>(problem.taps.size())) + " taps on " +
                        execution.device.id() + ", modelled seconds for 1e9 outputs in one thread:\n";
     for (const conv1d::Modelled& row : conv1d::modelled(problem, execution.device)) {
@@ -47,8 +48,9 @@ std::string explanation(const conv1d::Problem& problem, const Execution& executi
 // What a choice depends on; the length of the signal is not of it.
 std::string key_of(const conv1d::Problem& p, const device::Device& device) {
     std::string key = device.id();
-    for (const Index n : {p.decimate, p.shape.outer, p.shape.inner, static_cast<Index>(p.mode), static_cast<Index>(p.padding),
-                          static_cast<Index>(p.in), static_cast<Index>(p.arithmetic), Index{p.complex}, Index{p.scaling.trivial()}})
+    for (const Index n : {p.decimate, p.shape.outer, p.shape.inner, static_cast<Index>(p.mode),
+                          static_cast<Index>(p.padding), static_cast<Index>(p.in),
+                          static_cast<Index>(p.arithmetic), Index{p.complex}, Index{p.scaling.trivial()}})
         key += " " + to_text(n);
     const auto* bytes = reinterpret_cast<const char*>(p.taps.data());
     return key + " " + std::string(bytes, p.taps.size() * sizeof(double));
@@ -102,7 +104,8 @@ Planned plan_fir(Fir fir, Flow& flow, const Execution& execution) {
     planned.notes = std::move(fir.notes);
     planned.notes.emplace_back("dtype", std::string(name_of(problem.arithmetic)));
     if (problem.decimate > 1) planned.notes.emplace_back("decimate", to_text(problem.decimate));
-    if (std::string note = calibration_note(); execution.device.backend == device::Backend::cpu && !note.empty())
+    if (std::string note = calibration_note();
+        execution.device.backend == device::Backend::cpu && !note.empty())
         planned.notes.emplace_back("calibration", std::move(note));
     planned.taps = problem.taps;
     flow_out(flow, problem);

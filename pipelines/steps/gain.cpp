@@ -19,7 +19,8 @@ constexpr Param params[] = {
 
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     if (p.given("db") == p.given("factor"))
-        throw usage_error("gain needs one of db and factor", "write gain: -6 (decibels), or gain: {factor: 0.5}");
+        throw usage_error("gain needs one of db and factor",
+                          "write gain: -6 (decibels), or gain: {factor: 0.5}");
     const double factor = p.given("factor") ? p.number("factor") : std::pow(10.0, p.number("db") / 20);
     pipelines::Fir fir;
     fir.taps = {factor};

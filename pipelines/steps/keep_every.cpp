@@ -11,7 +11,10 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param params[] = {
-    {.name = "factor", .kind = Kind::integer, .value = "N", .help = "keep every Nth sample, starting with the first"},
+    {.name = "factor",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "keep every Nth sample, starting with the first"},
 };
 
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
@@ -27,6 +30,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step keep_every{"keep_every", "keep every Nth sample, without a filter", params, plan, false, "factor"};
+extern constinit const Step keep_every{
+    "keep_every", "keep every Nth sample, without a filter", params, plan, false, "factor"};
 
 }  // namespace convoy::step

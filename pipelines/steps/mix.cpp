@@ -12,14 +12,17 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param params[] = {
-    {.name = "matrix", .value = "ROWS", .help = "one row an output channel, one weight a channel: 0.5,0.5;1,-1"},
+    {.name = "matrix",
+     .value = "ROWS",
+     .help = "one row an output channel, one weight a channel: 0.5,0.5;1,-1"},
     {.name = "mean", .kind = Kind::flag, .help = "one channel: the mean of all"},
 };
 
 std::vector<std::vector<double>> matrix_of(const Params& p, Index channels, const std::string& label) {
     const bool mean = p.flag("mean") || p.text("matrix") == "mean";
     if (mean == (p.given("matrix") && p.text("matrix") != "mean"))
-        throw usage_error("mix needs one of matrix and mean", "write mix: mean, or mix: {matrix: [[0.5, 0.5]]}");
+        throw usage_error("mix needs one of matrix and mean",
+                          "write mix: mean, or mix: {matrix: [[0.5, 0.5]]}");
     const auto count = static_cast<std::size_t>(channels);
     if (mean) return {std::vector<double>(count, 1.0 / static_cast<double>(channels))};
     std::vector<std::vector<double>> rows;
@@ -40,7 +43,8 @@ std::vector<std::vector<double>> matrix_of(const Params& p, Index channels, cons
 
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     if (!flow.signal || flow.dims.size() > 2)
-        throw usage_error("mix finds no axis of channels in what flows in", "put it before steps that make images", flow.label);
+        throw usage_error("mix finds no axis of channels in what flows in",
+                          "put it before steps that make images", flow.label);
     const arith::Input input = pipelines::arith_input(flow, execution);
     const auto matrix = matrix_of(p, input.channels(), flow.label);
     Planned planned;
@@ -52,7 +56,8 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
         flow.dims[axis] = static_cast<Index>(matrix.size());
         flow.axes[axis] = {"channel", "", 0, 1, {}};
     } else if (matrix.size() > 1) {
-        throw usage_error("mix makes several channels of a signal that has no axis for them", "give one row", flow.label);
+        throw usage_error("mix makes several channels of a signal that has no axis for them", "give one row",
+                          flow.label);
     }
     flow.selected.clear();
     flow.own_axes = true;
@@ -61,6 +66,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step mix{"mix", "add channels up, by a matrix or as their mean", params, plan, false, "matrix", true};
+extern constinit const Step mix{
+    "mix", "add channels up, by a matrix or as their mean", params, plan, false, "matrix", true};
 
 }  // namespace convoy::step

@@ -14,21 +14,32 @@ using pipelines::Flow;
 using pipelines::Planned;
 
 constexpr Param params[] = {
-    {.name = "to", .kind = Kind::choice, .value = "WHAT", .help = "which level is made 1, or `level`", .fallback = "peak",
+    {.name = "to",
+     .kind = Kind::choice,
+     .value = "WHAT",
+     .help = "which level is made 1, or `level`",
+     .fallback = "peak",
      .choices = "peak,rms"},
-    {.name = "level", .kind = Kind::number, .value = "X", .help = "the level that is reached", .fallback = "1"},
+    {.name = "level",
+     .kind = Kind::number,
+     .value = "X",
+     .help = "the level that is reached",
+     .fallback = "1"},
     {.name = "db", .kind = Kind::number, .value = "DB", .help = "the same in decibels re 1: -3"},
     {.name = "together", .kind = Kind::flag, .help = "one factor for all channels"},
 };
 
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     if (p.given("level") && p.given("db"))
-        throw usage_error(p.spelled("level") + " and " + p.spelled("db") + " exclude each other", "give one of them");
+        throw usage_error(p.spelled("level") + " and " + p.spelled("db") + " exclude each other",
+                          "give one of them");
     const double target = p.given("db") ? std::pow(10.0, p.number("db") / 20) : p.number("level");
-    if (!(target > 0 && std::isfinite(target))) throw usage_error(p.spelled("level") + " must be more than 0");
+    if (!(target > 0 && std::isfinite(target)))
+        throw usage_error(p.spelled("level") + " must be more than 0");
     Planned planned;
     planned.stage = arith::normalize(pipelines::arith_input(flow, execution),
-                                     p.text("to") == "rms" ? arith::Norm::rms : arith::Norm::peak, target, p.flag("together"));
+                                     p.text("to") == "rms" ? arith::Norm::rms : arith::Norm::peak, target,
+                                     p.flag("together"));
     planned.notes = {{"to", p.text("to")}, {"level", to_text(target)}, {"passes", "2"}};
     pipelines::computed(flow, *planned.stage);
     return planned;
@@ -36,6 +47,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step normalize{"normalize", "scale to a peak or an RMS", params, plan, false, "to", true};
+extern constinit const Step normalize{"normalize", "scale to a peak or an RMS", params, plan, false, "to",
+                                      true};
 
 }  // namespace convoy::step

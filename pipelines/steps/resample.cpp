@@ -19,8 +19,15 @@ constexpr Param params[] = {
     {.name = "rate", .kind = Kind::number, .value = "HZ", .help = "the new sample rate"},
     {.name = "up", .kind = Kind::integer, .value = "N", .help = "the factor's numerator, instead of a rate"},
     {.name = "down", .kind = Kind::integer, .value = "N", .help = "its denominator"},
-    {.name = "window", .value = "NAME[,PARAM]", .help = "of the filter, as scipy.signal.get_window", .fallback = "kaiser,5"},
-    {.name = "padding", .kind = Kind::choice, .value = "WHAT", .help = "what lies beyond the ends", .fallback = "zero",
+    {.name = "window",
+     .value = "NAME[,PARAM]",
+     .help = "of the filter, as scipy.signal.get_window",
+     .fallback = "kaiser,5"},
+    {.name = "padding",
+     .kind = Kind::choice,
+     .value = "WHAT",
+     .help = "what lies beyond the ends",
+     .fallback = "zero",
      .choices = "zero,reflect,edge,odd"},
 };
 
@@ -32,7 +39,8 @@ struct Ratio {
 Ratio ratio_of_rates(double to, double from, const Flow& flow) {
     for (Index down = 1; down <= 100'000; ++down) {
         const double up = to / from * static_cast<double>(down);
-        if (std::round(up) >= 1 && std::abs(up - std::round(up)) <= 1e-9 * up) return {static_cast<Index>(std::round(up)), down};
+        if (std::round(up) >= 1 && std::abs(up - std::round(up)) <= 1e-9 * up)
+            return {static_cast<Index>(std::round(up)), down};
     }
     throw usage_error("resample finds no fraction that makes " + to_text(from) + " Hz " + to_text(to) + " Hz",
                       "give up and down", flow.label);
@@ -40,7 +48,8 @@ Ratio ratio_of_rates(double to, double from, const Flow& flow) {
 
 Ratio ratio_of(const Params& p, const Flow& flow) {
     if (p.given("rate") == (p.given("up") || p.given("down")))
-        throw usage_error("resample needs a rate, or up and down", "write resample: 48000, or resample: {up: 3, down: 2}");
+        throw usage_error("resample needs a rate, or up and down",
+                          "write resample: 48000, or resample: {up: 3, down: 2}");
     if (p.given("rate")) {
         if (!(p.number("rate") > 0)) throw usage_error(p.spelled("rate") + " must be more than 0 Hz");
         return ratio_of_rates(p.number("rate"), flow.rate_for("resample"), flow);
@@ -54,11 +63,15 @@ Ratio ratio_of(const Params& p, const Flow& flow) {
 // As scipy.signal.resample_poly designs it, with a gain of `up`.
 std::vector<double> taps_for(const Ratio& ratio, const std::string& window) {
     const Index most = std::max(ratio.up, ratio.down);
-    if (most > 100'000) throw usage_error("resample by " + to_text(ratio.up) + "/" + to_text(ratio.down) + " needs too long a filter", "choose smaller factors");
+    if (most > 100'000)
+        throw usage_error(
+            "resample by " + to_text(ratio.up) + "/" + to_text(ratio.down) + " needs too long a filter",
+            "choose smaller factors");
     if (most == 1) return {1.0};
     const double cutoff[] = {0.5 / static_cast<double>(most)};
     std::vector<double> taps = design::firwin(20 * most + 1, cutoff, design::Band::lowpass, window, 1.0);
-    for (double& h : taps) h *= static_cast<double>(ratio.up);
+    for (double& h : taps)
+        h *= static_cast<double>(ratio.up);
     return taps;
 }
 
@@ -80,12 +93,15 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     const std::string padding = p.text("padding");
     Planned planned;
     planned.taps = taps_for(ratio, p.text("window"));
-    planned.stage = arith::resample(pipelines::arith_input(flow, execution), ratio.up, ratio.down, planned.taps,
-                                    padding == "reflect" ? Padding::reflect
-                                    : padding == "edge"  ? Padding::edge
-                                    : padding == "odd"   ? Padding::odd
-                                                         : Padding::zero);
-    planned.notes = {{"up", to_text(ratio.up)}, {"down", to_text(ratio.down)}, {"window", p.text("window")},
+    planned.stage =
+        arith::resample(pipelines::arith_input(flow, execution), ratio.up, ratio.down, planned.taps,
+                        padding == "reflect" ? Padding::reflect
+                        : padding == "edge"  ? Padding::edge
+                        : padding == "odd"   ? Padding::odd
+                                             : Padding::zero);
+    planned.notes = {{"up", to_text(ratio.up)},
+                     {"down", to_text(ratio.down)},
+                     {"window", p.text("window")},
                      {"numtaps", to_text(static_cast<Index>(planned.taps.size()))}};
     flow_out(flow, ratio, *planned.stage);
     return planned;
@@ -93,6 +109,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 }  // namespace
 
-extern constinit const Step resample{"resample", "change the rate by a rational factor", params, plan, false, "rate", true};
+extern constinit const Step resample{
+    "resample", "change the rate by a rational factor", params, plan, false, "rate", true};
 
 }  // namespace convoy::step

@@ -23,6 +23,7 @@ Planned plan(const Params& p, Flow&, const Execution&) {
 
 }  // namespace
 
-extern constinit const Step save{"save", "write what flows here to a file of its own too", params, plan, false, "path"};
+extern constinit const Step save{
+    "save", "write what flows here to a file of its own too", params, plan, false, "path"};
 
 }  // namespace convoy::step

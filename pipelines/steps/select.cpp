@@ -16,7 +16,10 @@ using pipelines::Planned;
 
 constexpr Param params[] = {
     {.name = "channels", .value = "LIST", .help = "channels to keep, in that order: 0,2,5-9,100-1100:4"},
-    {.name = "start", .kind = Kind::time, .value = "TIME", .help = "first moment that is kept, from the input's first sample"},
+    {.name = "start",
+     .kind = Kind::time,
+     .value = "TIME",
+     .help = "first moment that is kept, from the input's first sample"},
     {.name = "end", .kind = Kind::time, .value = "TIME", .help = "end, exclusive"},
     {.name = "duration", .kind = Kind::time, .value = "TIME", .help = "length of what is kept"},
 };
@@ -25,7 +28,8 @@ constexpr Param params[] = {
 Index frames_of(const Params& p, std::string_view name, const Flow& flow) {
     const Time time = *p.time_if(name);
     if (time.unit == Time::Unit::absolute)
-        throw usage_error(p.spelled(name) + " is a date", "select takes seconds from the input's first sample");
+        throw usage_error(p.spelled(name) + " is a date",
+                          "select takes seconds from the input's first sample");
     if (time.unit == Time::Unit::samples) return static_cast<Index>(time.value);
     return std::llround(time.value * flow.rate_for("select by time"));
 }
@@ -33,15 +37,16 @@ Index frames_of(const Params& p, std::string_view name, const Flow& flow) {
 Span frames_kept(const Params& p, const Flow& flow) {
     const Index all = flow.shape.frames;
     if (p.given("end") && p.given("duration"))
-        throw usage_error(p.spelled("end") + " and " + p.spelled("duration") + " exclude each other", "give one of them");
+        throw usage_error(p.spelled("end") + " and " + p.spelled("duration") + " exclude each other",
+                          "give one of them");
     const Index first = p.given("start") ? frames_of(p, "start", flow) : 0;
     Index end = all;
     if (p.given("end")) end = frames_of(p, "end", flow);
     if (p.given("duration")) end = first + frames_of(p, "duration", flow);
     end = std::min(end, all);
     if (first < 0 || first >= end)
-        throw usage_error("select keeps nothing: from sample " + to_text(first) + " to " + to_text(end) + " of " +
-                              to_text(all),
+        throw usage_error("select keeps nothing: from sample " + to_text(first) + " to " + to_text(end) +
+                              " of " + to_text(all),
                           "choose a part within the signal", flow.label);
     return {first, end - first};
 }
@@ -49,8 +54,8 @@ Span frames_kept(const Params& p, const Flow& flow) {
 // The axis of channels; none in a signal that has only time.
 std::size_t channel_axis(const Flow& flow) {
     if (!flow.signal || flow.dims.size() > 2)
-        throw usage_error("select finds no axis of channels in what flows in", "put it before steps that make images",
-                          flow.label);
+        throw usage_error("select finds no axis of channels in what flows in",
+                          "put it before steps that make images", flow.label);
     return flow.time_axis == 0 ? 1 : 0;
 }
 
@@ -69,7 +74,8 @@ void keep_channels(const std::vector<Index>& kept, Flow& flow) {
         if (list->size() < 2) continue;
         const std::vector<double> all = *list;
         list->clear();
-        for (const Index c : kept) list->push_back(all[static_cast<std::size_t>(c)]);
+        for (const Index c : kept)
+            list->push_back(all[static_cast<std::size_t>(c)]);
     }
     flow.selected = std::move(selected);
     flow.axes[axis].values = std::move(values);
@@ -103,6 +109,7 @@ Planned plan(const Params& p, Flow& flow, const Execution&) {
 
 }  // namespace
 
-extern constinit const Step select{"select", "keep some channels, or a part of the time", params, plan, false, "channels", true};
+extern constinit const Step select{
+    "select", "keep some channels, or a part of the time", params, plan, false, "channels", true};
 
 }  // namespace convoy::step

@@ -81,8 +81,8 @@ void frames_of(const Params& p, Problem& problem) {
     // Before the work for it: tables of a length far beyond the signal's would not fit into memory.
     constexpr Index ordinary = Index{1} << 24;
     if (problem.nfft > ordinary && problem.nfft / 2 > problem.shape.frames)
-        throw usage_error("the signal of " + to_text(problem.shape.frames) + " samples is shorter than one frame of " +
-                              to_text(problem.nfft) + " samples",
+        throw usage_error("the signal of " + to_text(problem.shape.frames) +
+                              " samples is shorter than one frame of " + to_text(problem.nfft) + " samples",
                           "choose a smaller --nfft");
     problem.window = window::make(p.text("window"), length, window::Symmetry::periodic);
     problem.hop = hop_of(p, problem.nfft, length);

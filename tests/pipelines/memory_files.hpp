@@ -28,9 +28,11 @@ class MemoryReader : public io::Reader {
         for (Index o = 0; o < lanes.outer_count; ++o)
             for (Index f = 0; f < span.count; ++f)
                 for (Index i = 0; i < lanes.inner_count; ++i) {
-                    const Index from = ((lanes.outer_first + o) * s.frames + span.first + f) * s.inner + lanes.inner_first + i;
-                    std::memcpy(dst + ((o * pitch + f) * lanes.inner_count + i) * static_cast<Index>(sizeof(T)),
-                                &samples_.at(static_cast<std::size_t>(from)), sizeof(T));
+                    const Index from = ((lanes.outer_first + o) * s.frames + span.first + f) * s.inner +
+                                       lanes.inner_first + i;
+                    std::memcpy(
+                        dst + ((o * pitch + f) * lanes.inner_count + i) * static_cast<Index>(sizeof(T)),
+                        &samples_.at(static_cast<std::size_t>(from)), sizeof(T));
                 }
     }
 
@@ -52,10 +54,13 @@ class MemoryWriter : public io::Writer {
         for (Index o = 0; o < lanes.outer_count; ++o)
             for (Index f = 0; f < span.count; ++f)
                 for (Index i = 0; i < lanes.inner_count; ++i) {
-                    const Index to = ((lanes.outer_first + o) * shape_.frames + span.first + f) * shape_.inner + lanes.inner_first + i;
-                    std::memcpy(&samples_.at(static_cast<std::size_t>(to)),
-                                src + ((o * pitch + f) * lanes.inner_count + i) * static_cast<Index>(sizeof(T)),
-                                sizeof(T));
+                    const Index to =
+                        ((lanes.outer_first + o) * shape_.frames + span.first + f) * shape_.inner +
+                        lanes.inner_first + i;
+                    std::memcpy(
+                        &samples_.at(static_cast<std::size_t>(to)),
+                        src + ((o * pitch + f) * lanes.inner_count + i) * static_cast<Index>(sizeof(T)),
+                        sizeof(T));
                 }
     }
 

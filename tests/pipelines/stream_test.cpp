@@ -17,13 +17,15 @@ std::vector<float> noise(Index count) {
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
     std::vector<float> samples(static_cast<std::size_t>(count));
-    for (float& x : samples) x = normal(random);
+    for (float& x : samples)
+        x = normal(random);
     return samples;
 }
 
 std::unique_ptr<Stage> filter(Shape shape, Index taps, Index decimate, Padding padding, conv1d::Mode mode) {
     conv1d::Problem p;
-    for (Index k = 0; k < taps; ++k) p.taps.push_back(1.0 / static_cast<double>(k + 1));
+    for (Index k = 0; k < taps; ++k)
+        p.taps.push_back(1.0 / static_cast<double>(k + 1));
     p.mode = mode;
     p.padding = padding;
     p.decimate = decimate;
@@ -125,7 +127,8 @@ TEST_CASE("each sample is read once in one pass") {
 }
 
 TEST_CASE("memory is bounded by the limit, whatever the signal") {
-    for (const Shape shape : {Shape{1, Index{1} << 40, 2}, Shape{4096, Index{1} << 32, 1}, Shape{1, 1 << 20, 10000}}) {
+    for (const Shape shape :
+         {Shape{1, Index{1} << 40, 2}, Shape{4096, Index{1} << 32, 1}, Shape{1, 1 << 20, 10000}}) {
         Chain chain;
         chain.push_back(filter(shape, 255, 1, Padding::zero, conv1d::Mode::same));
         pipelines::CutRequest request;

@@ -47,8 +47,8 @@ TEST_CASE("values are read by their kind, defaults where nothing is given") {
     CHECK(p.time_if("start")->unit == Time::Unit::samples);
     CHECK(p.text("mode") == "same");
     CHECK_FALSE(p.flag("raw"));
-    CHECK(p.words() == std::vector<std::string>{"--atten-db", "60", "--numtaps", "3k", "--bandpass", "0.3k,3000",
-                                                "--start", "480000n"});
+    CHECK(p.words() == std::vector<std::string>{"--atten-db", "60", "--numtaps", "3k", "--bandpass",
+                                                "0.3k,3000", "--start", "480000n"});
 }
 
 TEST_CASE("what cannot be right is refused by name") {
