@@ -4,7 +4,7 @@
 build_packages=(
   g++ cmake ninja-build pkg-config
   libhdf5-dev libsndfile1-dev libdeflate-dev
-  libhwy-dev libtbb-dev libthrust-dev libkissfft-dev
+  libhwy-dev libtbb-dev libthrust-dev
   libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libcairo2-dev
 )
 test_packages=(catch2 hdf5-tools python3-numpy python3-scipy python3-h5py)
