@@ -36,7 +36,6 @@ DOORS = {
     r"hdf5(_hl)?\.h|H5\w+\.h": r"io/hdf5/.*",
     r"sndfile\.hh?": r"io/(wav|audio)(/.*|[a-z_]*\.\w+)",
     r"libdeflate\.h": r"io/hdf5/.*",
-    r"kiss_fftr?\.h|kissfft/.*|kissfft\.hh": r"core/fft/.*",
     r"cu(da|fft|blas|pti|dnn)\w*\.h|cuda/.*|cub/.*|cooperative_groups.*|nvtx3/.*|mma\.h|nvml\.h":
         r".*\.cuh?|.*(^|[/_])cuda\w*\.[ch]pp|core/device/check\.hpp",
 }
