@@ -72,7 +72,7 @@ class Run {
         ring_ = options.memory->make(options.device, {cuts_.slots, cuts_.in_bytes, cuts_.out_bytes, staged});
         for (std::size_t bytes : cuts_.between_bytes)
             between_.emplace_back(options.device, bytes);
-        carry_.resize(cuts_.in_bytes);
+        carry_ = device::Buffer(device::cpu(), cuts_.in_bytes);
         report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
         report_.stage_s.resize(chain.size());
         report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
@@ -332,7 +332,7 @@ class Run {
     Cuts cuts_;
     std::unique_ptr<memory::Ring> ring_;
     std::vector<device::Buffer> between_;
-    std::vector<std::byte> carry_;
+    device::Buffer carry_;  // of which what is not used is never touched
     Window carried_;
     Index next_ = 0, written_ = 0;  // items
     Index done_ = 0;                // samples

@@ -18,9 +18,11 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 #include "core/base/quantity.hpp"
+#include "core/base/recent.hpp"
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
 #include "core/conv1d/direct_sums.hpp"
@@ -63,7 +65,36 @@ struct Transforms {
     std::vector<device::Buffer> taps, magnitudes;
 };
 
-/// S is the type of the samples; float32 samples have transforms in float and in double.
+/// What the taps and the cutting of their blocks decide, whatever the signal. S is the type of the samples;
+/// float32 samples have transforms in float and in double.
+template <class S>
+struct Prepared {
+    Prepared(const std::vector<double>& taps, const FftBlocks& blocks)
+        : guard(taps), sliding(taps), sums(taps), exact(taps, blocks) {
+        if constexpr (std::is_same_v<S, float>) {
+            const std::vector<double> h = magnitudes_of(taps);
+            const double largest = *std::max_element(h.begin(), h.end());
+            if (largest > 1e-15 && largest < 1e15) fast.emplace(taps, blocks);
+        }
+    }
+    Guard<S> guard;
+    SlidingBounds<S> sliding;
+    DirectSums sums;
+    Transforms<double> exact;
+    std::optional<Transforms<float>> fast;
+};
+
+/// The files of a batch have their filter in common: the last ones are kept, unless they are very long.
+/// Spectra lie in the order of the registers.
+template <class S>
+std::shared_ptr<const Prepared<S>> prepared(const std::vector<double>& taps, const FftBlocks& blocks) {
+    using Key = std::tuple<std::vector<double>, Index, Index, Index>;
+    static Recent<Key, Prepared<S>> recent(4);
+    const auto make = [&] { return std::make_shared<const Prepared<S>>(taps, blocks); };
+    if (taps.size() > 65536) return make();
+    return recent.get({taps, blocks.length, blocks.part, fft::simd_lanes<float>()}, make);
+}
+
 template <class S>
 class FftRows : public RowKernel<S> {
   public:
@@ -73,15 +104,7 @@ class FftRows : public RowKernel<S> {
           outputs_(p.outputs()),
           blocks_(fft_blocks(p)),
           keep_(blocks_.keep),
-          guard_(p.taps),
-          sliding_(p.taps),
-          sums_(p.taps),
-          exact_(p.taps, blocks_) {
-        if constexpr (std::is_same_v<S, float>) {
-            const std::vector<double> h = magnitudes_of(p.taps);
-            const double largest = *std::max_element(h.begin(), h.end());
-            if (largest > 1e-15 && largest < 1e15) fast_.emplace(p.taps, blocks_);
-        }
+          prepared_(prepared<S>(p.taps, blocks_)) {
         const double parts = static_cast<double>(exact_.taps.size());  // each rounded, and their sums
         allowed_ = unit * (4 * (2 + std::sqrt(static_cast<double>(taps_))) - 2 * parts + 1);
     }
@@ -371,11 +394,12 @@ class FftRows : public RowKernel<S> {
     Index taps_, decimate_, outputs_;
     FftBlocks blocks_;
     Index keep_;
-    Guard<S> guard_;
-    SlidingBounds<S> sliding_;
-    DirectSums sums_;
-    Transforms<double> exact_;
-    std::optional<Transforms<float>> fast_;
+    std::shared_ptr<const Prepared<S>> prepared_;
+    const Guard<S>& guard_ = prepared_->guard;
+    const SlidingBounds<S>& sliding_ = prepared_->sliding;
+    const DirectSums& sums_ = prepared_->sums;
+    const Transforms<double>& exact_ = prepared_->exact;
+    const std::optional<Transforms<float>>& fast_ = prepared_->fast;
     Places places_{guard_.room(2 * keep_),
                    sliding_.any() ? sliding_.room(2 * keep_) : 0,
                    2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),

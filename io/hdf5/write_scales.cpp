@@ -13,7 +13,7 @@ namespace {
 /// file. Its scale then is a length with first value and step in attributes.
 bool with_values(const Axis& axis, Index extent, const OutputSpec& spec) {
     const Index bytes = extent * Index{sizeof(double)}, data = spec.shape.samples() * bytes_of(spec.type);
-    return !axis.values.empty() || bytes <= std::max<Index>(8 << 20, data / 16);
+    return !axis.values.empty() || bytes <= std::max<Index>(1 << 20, data / 16);
 }
 
 Dataset make_scale(hid_t file, const std::string& path, const Axis& axis, Index extent,

@@ -1,6 +1,8 @@
 // What the device layer promises on any machine, and on one with a GPU.
 #include "core/device/device.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -19,6 +21,27 @@ TEST_CASE("the CPU is always a device") {
     CHECK(here.free_bytes() <= here.attributes.total_bytes);
     CHECK(device::available_cpus() >= 1);
     device::synchronize(here);
+}
+
+TEST_CASE("large host buffers begin on their pages, and one that is given back is taken again") {
+    const std::size_t mib = std::size_t{1} << 20;
+    const auto address = [](const device::Buffer& b) { return reinterpret_cast<std::uintptr_t>(b.data()); };
+    std::byte* first = nullptr;
+    {
+        const device::Buffer a(device::cpu(), 5 * mib), b(device::cpu(), 5 * mib), c(device::cpu(), mib);
+        CHECK(address(a) % (2 * mib) == 0);
+        CHECK(address(b) % (2 * mib) == 0);
+        CHECK(address(c) % 4096 == 0);
+        CHECK(a.data() != b.data());
+        std::memset(a.data(), 1, a.size());
+        std::memset(b.data(), 2, b.size());
+        CHECK(a.data()[a.size() - 1] == std::byte{1});
+        first = std::min(a.data(), b.data());
+    }
+    const device::Buffer a(device::cpu(), 4 * mib), b(device::cpu(), 5 * mib);
+    CHECK(std::min(a.data(), b.data()) == first);
+    const device::Buffer small(device::cpu(), mib / 2);
+    CHECK(small.data() != a.data());
 }
 
 TEST_CASE("no usable GPU is said in one sentence, and auto takes the CPU") {

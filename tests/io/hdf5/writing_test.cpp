@@ -352,7 +352,7 @@ TEST_CASE("after a failure nothing is left, and a full disk is one") {
     // The system refuses to let files grow beyond a limit, as a full disk does.
     rlimit old{};
     getrlimit(RLIMIT_FSIZE, &old);
-    const rlimit small{GENERATE(rlim_t{64 << 10}, rlim_t{4 << 20}), old.rlim_max};
+    const rlimit small{GENERATE(rlim_t{1 << 10}, rlim_t{64 << 10}), old.rlim_max};
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     spec.compression = GENERATE(as<std::string>{}, "none", "gzip:1");
     setrlimit(RLIMIT_FSIZE, &small);
