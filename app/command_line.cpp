@@ -171,11 +171,13 @@ int run_command_line(int argc, char** argv) {
     app.set_help_flag("-h,--help", "print this help and leave");
     std::vector<std::unique_ptr<Bound>> all;
     std::vector<Bound*> views;
+    // The options of one command are soon made, those of all take a millisecond of each start.
+    const bool named = argc > 1 && command::catalog().find(argv[1]) != nullptr;
     for (const Command* c : command::catalog()) {
         auto bound = std::make_unique<Bound>();
         bound->command = c;
         bound->app = app.add_subcommand(std::string(c->name), std::string(c->summary));
-        bind(*bound);
+        if (!named || c->name == std::string_view(argv[1])) bind(*bound);
         views.push_back(bound.get());
         all.push_back(std::move(bound));
     }

@@ -1,7 +1,5 @@
 #include "pipelines/picture.hpp"
 
-#include <cairo/cairo.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "pipelines/cairo.hpp"
 #include "pipelines/colours.hpp"
 #include "pipelines/ticks.hpp"
 
@@ -31,62 +30,63 @@ struct Box {
 class Canvas {
   public:
     Canvas(double w, double h)
-        : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(w), static_cast<int>(h))),
-          cairo_(cairo_create(surface_.get())) {
-        cairo_set_source_rgb(get(), 1, 1, 1);
-        cairo_paint(get());
-        cairo_select_font_face(get(), "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-        cairo_set_font_size(get(), text_size);
-        cairo_set_line_width(get(), line_width);
+        : surface_(cairo::image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(w), static_cast<int>(h))),
+          cairo_(cairo::create(surface_.get())) {
+        cairo::set_source_rgb(get(), 1, 1, 1);
+        cairo::paint(get());
+        cairo::select_font_face(get(), "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+        cairo::set_font_size(get(), text_size);
+        cairo::set_line_width(get(), line_width);
         ink();
     }
     cairo_t* get() const { return cairo_.get(); }
-    void ink() const { cairo_set_source_rgb(get(), 0.1, 0.1, 0.1); }
+    void ink() const { cairo::set_source_rgb(get(), 0.1, 0.1, 0.1); }
 
     void line(double x0, double y0, double x1, double y1) const {
-        cairo_move_to(get(), x0, y0);
-        cairo_line_to(get(), x1, y1);
-        cairo_stroke(get());
+        cairo::move_to(get(), x0, y0);
+        cairo::line_to(get(), x1, y1);
+        cairo::stroke(get());
     }
     void frame(Box b) const {
-        cairo_rectangle(get(), b.x, b.y, b.w, b.h);
-        cairo_stroke(get());
+        cairo::rectangle(get(), b.x, b.y, b.w, b.h);
+        cairo::stroke(get());
     }
     double text_width(const std::string& text) const {
         cairo_text_extents_t e;
-        cairo_text_extents(get(), text.c_str(), &e);
+        cairo::text_extents(get(), text.c_str(), &e);
         return e.x_advance;
     }
     /// Text whose anchor is `along` of its width (0 left, 1 right), the middle of its letters at y.
     void text(const std::string& text, double x, double y, double along) const {
-        cairo_move_to(get(), x - along * text_width(text), y + 0.36 * text_size);
-        cairo_show_text(get(), text.c_str());
+        cairo::move_to(get(), x - along * text_width(text), y + 0.36 * text_size);
+        cairo::show_text(get(), text.c_str());
     }
     /// Upwards, centred at (x, y).
     void upright(const std::string& words, double x, double y) const {
-        cairo_save(get());
-        cairo_translate(get(), x, y);
-        cairo_rotate(get(), -std::acos(-1.0) / 2);
+        cairo::save(get());
+        cairo::translate(get(), x, y);
+        cairo::rotate(get(), -std::acos(-1.0) / 2);
         text(words, 0, 0, 0.5);
-        cairo_restore(get());
+        cairo::restore(get());
     }
     void write(const std::string& path) const {
-        cairo_surface_flush(surface_.get());
+        cairo::surface_flush(surface_.get());
         const std::string part = path + ".part";
-        cairo_status_t status = cairo_status(get());
-        if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_write_to_png(surface_.get(), part.c_str());
+        cairo_status_t status = cairo::status(get());
+        if (status == CAIRO_STATUS_SUCCESS)
+            status = cairo::surface_write_to_png(surface_.get(), part.c_str());
         std::error_code error;
         if (status == CAIRO_STATUS_SUCCESS) std::filesystem::rename(part, path, error);
         if (status == CAIRO_STATUS_SUCCESS && !error) return;
-        const std::string why = error ? error.message() : cairo_status_to_string(status);
+        const std::string why = error ? error.message() : cairo::status_to_string(status);
         std::filesystem::remove(part, error);
         throw failed(path, "the picture cannot be written: " + why, "check the folder and its free space");
     }
 
   private:
     struct Destroy {
-        void operator()(cairo_surface_t* s) const { cairo_surface_destroy(s); }
-        void operator()(cairo_t* c) const { cairo_destroy(c); }
+        void operator()(cairo_surface_t* s) const { cairo::surface_destroy(s); }
+        void operator()(cairo_t* c) const { cairo::destroy(c); }
     };
     std::unique_ptr<cairo_surface_t, Destroy> surface_;
     std::unique_ptr<cairo_t, Destroy> cairo_;
@@ -170,33 +170,33 @@ std::uint32_t colour_of(float value, Range range) {
 // The grid's pixels; the caller's to destroy.
 cairo_surface_t* image_of(const Grid& grid, Range range) {
     const int w = static_cast<int>(grid.columns), h = static_cast<int>(grid.rows);
-    cairo_surface_t* image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
-    cairo_surface_flush(image);
-    unsigned char* const pixels = cairo_image_surface_get_data(image);
+    cairo_surface_t* image = cairo::image_surface_create(CAIRO_FORMAT_RGB24, w, h);
+    cairo::surface_flush(image);
+    unsigned char* const pixels = cairo::image_surface_get_data(image);
     for (int row = 0; pixels != nullptr && row < h; ++row)
         for (int column = 0; column < w; ++column) {
             const std::uint32_t colour = colour_of(
                 grid.values[static_cast<std::size_t>(grid.columns * (h - 1 - row) + column)], range);
-            std::memcpy(pixels + row * cairo_image_surface_get_stride(image) + 4 * column, &colour,
+            std::memcpy(pixels + row * cairo::image_surface_get_stride(image) + 4 * column, &colour,
                         sizeof colour);
         }
-    cairo_surface_mark_dirty(image);
+    cairo::surface_mark_dirty(image);
     return image;
 }
 
 void paint(const Canvas& c, Box b, const Grid& grid, Range range) {
     const int w = static_cast<int>(grid.columns), h = static_cast<int>(grid.rows);
     cairo_surface_t* image = image_of(grid, range);
-    cairo_save(c.get());
-    cairo_translate(c.get(), b.x, b.y);
-    cairo_scale(c.get(), b.w / w, b.h / h);
-    cairo_set_source_surface(c.get(), image, 0, 0);
-    cairo_pattern_set_filter(cairo_get_source(c.get()), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(c.get(), 0, 0, w, h);
-    cairo_fill(c.get());
-    cairo_restore(c.get());
+    cairo::save(c.get());
+    cairo::translate(c.get(), b.x, b.y);
+    cairo::scale(c.get(), b.w / w, b.h / h);
+    cairo::set_source_surface(c.get(), image, 0, 0);
+    cairo::pattern_set_filter(cairo::get_source(c.get()), CAIRO_FILTER_NEAREST);
+    cairo::rectangle(c.get(), 0, 0, w, h);
+    cairo::fill(c.get());
+    cairo::restore(c.get());
     c.ink();
-    cairo_surface_destroy(image);
+    cairo::surface_destroy(image);
 }
 
 void colour_bar(const Canvas& c, Box b, Range range, const std::string& label) {
@@ -227,8 +227,8 @@ std::string png_bytes(const Grid& grid) {
         static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
         return CAIRO_STATUS_SUCCESS;
     };
-    cairo_surface_write_to_png_stream(image, append, &bytes);
-    cairo_surface_destroy(image);
+    cairo::surface_write_to_png_stream(image, append, &bytes);
+    cairo::surface_destroy(image);
     return bytes;
 }
 
@@ -268,37 +268,37 @@ void draw(const LinePicture& picture, const std::string& path) {
         for (const double v : line.y)
             if (std::isfinite(v)) y.high = std::max(y.high, 5 * std::ceil(v / 5 + 0.4));
     }
-    cairo_set_source_rgb(c.get(), 0.85, 0.85, 0.85);
+    cairo::set_source_rgb(c.get(), 0.85, 0.85, 0.85);
     for (const Tick& t : linear_ticks(y.low, y.high, 8)) {
         const double at = b.y + b.h * (1 - y.share(t.value));
         c.line(b.x, at, b.x + b.w, at);
     }
-    cairo_set_source_rgb(c.get(), 0.6, 0.6, 0.6);
+    cairo::set_source_rgb(c.get(), 0.6, 0.6, 0.6);
     for (const double mark : picture.marks) {
         const double at = b.x + b.w * x.share(mark);
         c.line(at, b.y, at, b.y + b.h);
     }
-    cairo_save(c.get());
-    cairo_rectangle(c.get(), b.x, b.y, b.w, b.h);
-    cairo_clip(c.get());
-    cairo_set_line_width(c.get(), 1.6 * line_width);
-    cairo_set_line_join(c.get(), CAIRO_LINE_JOIN_ROUND);
+    cairo::save(c.get());
+    cairo::rectangle(c.get(), b.x, b.y, b.w, b.h);
+    cairo::clip(c.get());
+    cairo::set_line_width(c.get(), 1.6 * line_width);
+    cairo::set_line_join(c.get(), CAIRO_LINE_JOIN_ROUND);
     for (std::size_t i = 0; i < picture.lines.size(); ++i) {
         const double* rgb = colours[i % std::size(colours)];
-        cairo_set_source_rgb(c.get(), rgb[0], rgb[1], rgb[2]);
+        cairo::set_source_rgb(c.get(), rgb[0], rgb[1], rgb[2]);
         const LinePicture::Line& line = picture.lines[i];
         for (std::size_t k = 0; k < line.x.size(); ++k) {
             const double level = std::isfinite(line.y[k]) ? line.y[k] : picture.y_lowest - 20;
-            cairo_line_to(c.get(), b.x + b.w * x.share(line.x[k]), b.y + b.h * (1 - y.share(level)));
+            cairo::line_to(c.get(), b.x + b.w * x.share(line.x[k]), b.y + b.h * (1 - y.share(level)));
         }
-        cairo_stroke(c.get());
+        cairo::stroke(c.get());
         if (picture.lines.size() < 2) continue;
         const double at = b.y + 34 + 40 * static_cast<double>(i), end = b.x + b.w - 24;
         c.line(end - 60, at, end, at);
         c.ink();
         c.text(line.label, end - 76, at, 1);
     }
-    cairo_restore(c.get());
+    cairo::restore(c.get());
     c.ink();
     c.frame(b);
     const Readable unit = readable_frequency(x.high);
