@@ -7,20 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "pipelines/chain_plan.hpp"
 #include "pipelines/json.hpp"
-#include "pipelines/options.hpp"
-#include "pipelines/step.hpp"
-#include "pipelines/stream.hpp"
 #include "pipelines/survival.hpp"
 
 namespace convoy::pipelines {
-
-/// A step with its values.
-struct StepCall {
-    const Step* step;
-    Params params;
-    std::string place = {};  // where it was written: "pipeline.yaml:12"
-};
 
 struct JobRequest {
     std::string input;   // path or file.h5:/dataset
@@ -36,20 +27,6 @@ struct JobRequest {
     std::vector<std::string> split_outputs = {};  // one for each input, where it is cut at inputs
     bool skip_finished =
         false;  // an output of this very job is left as it is, or extended where its input has grown
-};
-
-/// A step as planned.
-struct StepReport {
-    std::string name, strategy, reason;
-    std::vector<std::pair<std::string, std::string>> notes;
-    std::string explanation;  // the table behind `auto`
-    Stage::Facts facts;
-    Shape shape;  // of its result
-    SampleType type = SampleType::float32;
-    std::optional<double> rate;     // of the signal, after it
-    double seconds = 0;             // on the CPU, where steps run one after another
-    std::vector<double> taps = {};  // of a filter
-    Index halo = 0;                 // input frames beside the one that an output stands for
 };
 
 /// An intermediate result that is written too.
@@ -104,9 +81,6 @@ class Job {
     struct State;
     std::unique_ptr<State> state_;
 };
-
-/// The day (YYYY-MM-DD) on which an input starts, or else of its file: for {date} in names.
-std::string recording_date(const std::string& input);
 
 /// What was asked for, for another run: input, steps and options with their values.
 Json request_json(const JobRequest& request);

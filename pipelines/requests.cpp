@@ -25,6 +25,13 @@ std::vector<std::string> inputs_of(std::vector<std::string> words, const Params&
     return inputs;
 }
 
+// The day (YYYY-MM-DD) on which an input starts, or else of its file: {date} in names.
+std::string recording_date(const std::string& input) {
+    const auto reader = io::open(input, {});
+    const io::Recording& r = reader->recording();
+    return (r.start_time ? *r.start_time : r.modified).substr(0, 10);
+}
+
 // One output for each input, from a name, folder or template.
 std::vector<std::string> outputs_for(const std::vector<std::string>& inputs, const std::string& output,
                                      const std::string& format) {

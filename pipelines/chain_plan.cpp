@@ -1,0 +1,154 @@
+#include "pipelines/chain_plan.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "pipelines/learn.hpp"
+#include "pipelines/views.hpp"
+
+namespace convoy::pipelines {
+
+namespace {
+
+Index ceil_div(Index a, Index b) {  // b > 0
+    return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+// Output frames whose input frame lies in the part.
+Span wanted_frames(const Flow& flow, const Part& part) {
+    const Index first = part.from_start ? 0 : std::max<Index>(0, frame_at(flow, part.first));
+    const Index end = part.to_end ? flow.shape.frames : std::min(flow.shape.frames, frame_at(flow, part.end));
+    if (end <= first)
+        throw usage_error("the part that is asked for holds no output", "ask for a longer one", flow.label);
+    return {first, end - first};
+}
+
+// One step behind those that are planned already.
+void plan_step(ChainPlan& plan, const StepCall& call, const Execution& execution, const Part& part) {
+    Planned planned = call.step->plan(call.params, plan.flow, execution);
+    const bool computes = planned.stage != nullptr;
+    plan.steps.push_back({std::string(call.step->name),
+                          planned.strategy,
+                          planned.reason,
+                          planned.notes,
+                          planned.explanation,
+                          {},
+                          plan.flow.shape,
+                          plan.flow.type,
+                          plan.flow.rate,
+                          0,
+                          planned.taps,
+                          computes ? planned.stage->needed_at_most(1) - 1 : 0});
+    if (!planned.save.empty()) {
+        if (plan.chain.empty())
+            throw usage_error("save before the first step would copy the input",
+                              "put it behind a step that computes");
+        plan.saved.push_back({plan.chain.size(), plan.flow, wanted_frames(plan.flow, part), planned.save});
+    }
+    if (!computes) return;
+    if (!plan.picture.file.empty())
+        throw usage_error("a picture is drawn of the result of the last step",
+                          "move png there, or leave it out");
+    plan.picture = std::move(planned.picture);
+    plan.step_of.push_back(plan.steps.size() - 1);
+    plan.chain.push_back(std::move(planned.stage));
+    plan.taps = std::move(planned.taps);
+}
+
+ChainPlan plan_steps(io::Reader& input, std::span<const StepCall> steps, const Execution& execution,
+                     const Part& part) {
+    ChainPlan plan;
+    plan.input = &input;
+    plan.flow = flow_of(input.recording());
+    for (const StepCall& call : steps) {
+        const std::string label = plan.flow.label;
+        try {
+            plan_step(plan, call, execution, part);
+        } catch (const Error& e) {
+            if (call.place.empty()) throw;
+            throw Error(e.fault(), call.place + ": " + (e.where().empty() ? label : e.where()), e.problem(),
+                        e.hint());
+        }
+    }
+    if (plan.chain.empty()) throw usage_error("there is nothing to compute", "list at least one step");
+    if ((!plan.saved.empty() || plan.learns()) && input.sequential())
+        throw failed(
+            plan.flow.label,
+            "can be read only once, and save, normalize and detrend read their input before the rest",
+            "copy it to a file first");
+    return plan;
+}
+
+}  // namespace
+
+Index frame_at(const Flow& flow, Index input) {
+    return ceil_div(input * flow.time_up - flow.time_first, flow.time_step);
+}
+
+bool ChainPlan::learns() const {
+    return std::any_of(chain.begin(), chain.end(), [](const auto& stage) { return stage->learns(); });
+}
+
+ChainPlan plan_chain(io::Reader& input, std::span<const StepCall> steps, const Execution& execution,
+                     const Part& part) {
+    ChainPlan plan = plan_steps(input, steps, execution, part);
+    plan.wanted = wanted_frames(plan.flow, part);
+    return plan;
+}
+
+ChainPlan plan_piece(io::Reader& signal, Span piece, std::span<const StepCall> steps,
+                     const Execution& execution, const Part& part) {
+    Part own = part;  // counted from the piece's first frame
+    own.from_start = part.from_start || part.first <= piece.first;
+    own.to_end = part.to_end || part.end >= piece.end();
+    own.first -= piece.first, own.end -= piece.first;
+    auto input = part_reader(signal, piece);
+    ChainPlan plan = plan_steps(*input, steps, execution, own);
+    plan.piece = std::move(input);
+    if (!plan.saved.empty())
+        throw usage_error("save does not go with --gaps split",
+                          "give --gaps ignore, or save in a run of its own", plan.flow.label);
+    const bool outside = (!own.to_end && own.end <= 0) || (!own.from_start && own.first >= piece.count);
+    plan.wanted = outside ? Span{0, 0} : wanted_frames(plan.flow, own);
+    return plan;
+}
+
+StreamReport run_first(ChainPlan& plan, std::size_t stages, Span frames, io::Writer& writer,
+                       const StreamOptions& options) {
+    Chain rest;
+    while (plan.chain.size() > stages) {
+        rest.push_back(std::move(plan.chain.back()));
+        plan.chain.pop_back();
+    }
+    const auto restore = [&] {
+        for (; !rest.empty(); rest.pop_back())
+            plan.chain.push_back(std::move(rest.back()));
+    };
+    StreamOptions own = options;
+    own.chunk_frames = own.group = own.kept_frames = 0;
+    own.from = nullptr;
+    own.journal = nullptr;
+    own.progress = {};
+    try {
+        StreamReport done = run_stream(*plan.input, plan.chain, frames, writer, own);
+        restore();
+        return done;
+    } catch (...) {
+        restore();
+        throw;
+    }
+}
+
+void learn(ChainPlan& plan, const StreamOptions& options) {
+    for (std::size_t i = 0; i < plan.chain.size(); ++i) {
+        if (!plan.chain[i]->learns()) continue;
+        if (i == 0) {
+            learn_from(*plan.input, *plan.chain[0]);
+            continue;
+        }
+        const auto learner = learning_writer(*plan.chain[i], plan.chain[i - 1]->type());
+        run_first(plan, i, {0, plan.chain[i - 1]->shape().frames}, *learner, options);
+    }
+}
+
+}  // namespace convoy::pipelines
