@@ -35,32 +35,17 @@ namespace convoy::conv1d {
 
 namespace {
 
-/// Loaded spectra of the parts that the taps are cut into.
-template <class T>
-std::vector<device::Buffer> spectra(const fft::PairConvolver<T>& convolver, const std::vector<double>& taps,
-                                    const FftBlocks& blocks) {
-    std::vector<device::Buffer> all;
-    for (Index first = 0, m = static_cast<Index>(taps.size()); first < m; first += blocks.part) {
-        const std::vector<double> part(&taps[first], &taps[first] + std::min(blocks.part, m - first));
-        all.push_back(
-            convolver.load(fft::pair_spectrum(part, blocks.length, static_cast<Index>(part.size()) - 1)));
-    }
-    return all;
-}
-
 std::vector<double> magnitudes_of(std::vector<double> taps) {
     for (double& h : taps)
         h = std::abs(h);
     return taps;
 }
 
-/// Transforms in T, with the spectra of the taps and of their magnitudes.
+/// Transforms in T, and the loaded spectra of taps and of their magnitudes, one for each part that the taps
+/// are cut into.
 template <class T>
 struct Transforms {
-    Transforms(const std::vector<double>& h, const FftBlocks& blocks)
-        : convolver(blocks.length),
-          taps(spectra(convolver, h, blocks)),
-          magnitudes(spectra(convolver, magnitudes_of(h), blocks)) {}
+    explicit Transforms(const FftBlocks& blocks) : convolver(blocks.length) {}
     fft::PairConvolver<T> convolver;
     std::vector<device::Buffer> taps, magnitudes;
 };
@@ -70,13 +55,25 @@ struct Transforms {
 template <class S>
 struct Prepared {
     Prepared(const std::vector<double>& taps, const FftBlocks& blocks)
-        : guard(taps), sliding(taps), sums(taps), exact(taps, blocks) {
-        if constexpr (std::is_same_v<S, float>) {
-            const std::vector<double> h = magnitudes_of(taps);
-            const double largest = *std::max_element(h.begin(), h.end());
-            if (largest > 1e-15 && largest < 1e15) fast.emplace(taps, blocks);
+        : guard(taps), sliding(taps), sums(taps), exact(blocks) {
+        const std::vector<double> h = magnitudes_of(taps);
+        const double largest = *std::max_element(h.begin(), h.end());
+        if (std::is_same_v<S, float> && largest > 1e-15 && largest < 1e15) fast.emplace(blocks);
+        for (Index first = 0, m = static_cast<Index>(taps.size()); first < m; first += blocks.part) {
+            const Index end = std::min(m, first + blocks.part);
+            load({&taps[first], &taps[end]}, &Transforms<double>::taps, &Transforms<float>::taps);
+            load({&h[first], &h[end]}, &Transforms<double>::magnitudes, &Transforms<float>::magnitudes);
         }
     }
+    /// One part's spectrum, in double and, where there are such transforms, in float.
+    void load(const std::vector<double>& part, std::vector<device::Buffer> Transforms<double>::*in_double,
+              std::vector<device::Buffer> Transforms<float>::*in_float) {
+        const std::vector<double> spectrum =
+            exact.convolver.spectrum(part, static_cast<Index>(part.size()) - 1);
+        (exact.*in_double).push_back(exact.convolver.load(spectrum));
+        if (fast) ((*fast).*in_float).push_back(fast->convolver.load(spectrum));
+    }
+
     Guard<S> guard;
     SlidingBounds<S> sliding;
     DirectSums sums;

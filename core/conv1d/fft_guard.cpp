@@ -204,11 +204,20 @@ Guard<T>::Guard(const std::vector<double>& taps)
     }
     norm_ = std::sqrt(squares);
     // The slack that bounds noise best.
+    std::vector<double> slacks;
+    for (const double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3})
+        slacks.push_back(share * static_cast<double>(group_));
+    std::vector<std::vector<T>> weights(slacks.size());
+    for (Index d = 1; (d + 1) * group_ <= taps_; ++d) {
+        const std::vector<double> of_slacks = segment_weights(by_offset, d * group_, group_, group_, slacks);
+        for (std::size_t s = 0; s < slacks.size(); ++s)
+            weights[s].push_back(static_cast<T>(of_slacks[s] * 0.9999));  // for roundings in look()
+    }
     const std::vector<T> noise = noise_of<T>(4096 + taps_);
     Guard best = *this;
     double most = -1;
-    for (double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3}) {
-        weigh(by_offset, share * static_cast<double>(group_));
+    for (std::size_t s = 0; s < slacks.size(); ++s) {
+        take(slacks[s], std::move(weights[s]));
         std::vector<T> bounds(static_cast<std::size_t>(room(4096)));
         const double least = look(noise.data(), 4096, bounds.data()).least;
         const double mean =
@@ -222,12 +231,9 @@ Guard<T>::Guard(const std::vector<double>& taps)
 }
 
 template <class T>
-void Guard<T>::weigh(const std::vector<double>& by_offset, double slack) {
-    slack_ = static_cast<T>(slack * 1.0001);  // and weights less, for roundings in look()
-    weights_.clear();
-    for (Index d = 1; (d + 1) * group_ <= taps_; ++d)
-        weights_.push_back(
-            static_cast<T>(segment_weight(by_offset, d * group_, group_, group_, slack) * 0.9999));
+void Guard<T>::take(double slack, std::vector<T> weights) {
+    slack_ = static_cast<T>(slack * 1.0001);
+    weights_ = std::move(weights);
     constexpr std::size_t most = 1024;
     first_ = 1;
     if (weights_.size() <= most) return;

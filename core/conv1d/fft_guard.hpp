@@ -46,7 +46,7 @@ class Guard {
     double norm() const { return norm_; }
 
   private:
-    void weigh(const std::vector<double>& by_offset, double slack);
+    void take(double slack, std::vector<T> weights);
 
     Index taps_;
     double norm_;

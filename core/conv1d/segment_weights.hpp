@@ -10,27 +10,31 @@
 
 namespace convoy::conv1d {
 
-/// The largest weight w with sum (1 - h / w)^+ <= slack for every run of `length` of the magnitudes h that
-/// begins at first, first - 1, ... first - (shifts - 1): w <= (h_1 + ... + h_r) / (r - slack) for every r,
-/// h_1, h_2, ... being the run in rising order. Runs are taken a little wider, so that one stands for
-/// several.
-inline double segment_weight(const std::vector<double>& h, Index first, Index length, Index shifts,
-                             double slack) {
+/// For each slack the largest weight w with sum (1 - h / w)^+ <= slack for every run of `length` of the
+/// magnitudes h that begins at first, first - 1, ... first - (shifts - 1): w <= (h_1 + ... + h_r) / (r -
+/// slack) for every r, h_1, h_2, ... being the run in rising order. Runs are taken a little wider, so that
+/// one stands for several.
+inline std::vector<double> segment_weights(const std::vector<double>& h, Index first, Index length,
+                                           Index shifts, const std::vector<double>& slacks) {
     const Index step = std::clamp<Index>(length / 8, 1, shifts);
-    double weight = std::numeric_limits<double>::infinity();
+    std::vector<double> weights(slacks.size(), std::numeric_limits<double>::infinity());
     std::vector<double> run;
     for (Index shift = 0; shift < shifts; shift += step) {
         const double* const begin = &h[first - shift - (step - 1)];
         run.assign(begin, begin + length + step - 1);
         std::sort(run.begin(), run.end());
-        double sum = 0;
-        for (Index r = 1; r <= length; ++r) {
-            sum += run[r - 1];
-            if (static_cast<double>(r) > slack)
-                weight = std::min(weight, sum / (static_cast<double>(r) - slack));
+        for (std::size_t s = 0; s < slacks.size(); ++s) {
+            double sum = 0;
+            for (Index r = 1; r <= length; ++r) {
+                const double left = static_cast<double>(r) - slacks[s];
+                // One more term makes the quotient smaller only while it is smaller than the quotient.
+                if (left - 1 > 0 && run[r - 1] * (left - 1) >= sum) break;
+                sum += run[r - 1];
+                if (left > 0) weights[s] = std::min(weights[s], sum / left);
+            }
         }
     }
-    return weight;
+    return weights;
 }
 
 /// The `most` neighbouring weights of the largest sum begin here.

@@ -133,25 +133,33 @@ SlidingBounds<T>::SlidingBounds(const std::vector<double>& taps) : taps_(static_
     const std::vector<T> noise = noise_of<T>(2048 + taps_);
     std::vector<T> bounds(static_cast<std::size_t>(room(2048)));
     SlidingBounds best = *this;
-    for (const Index step : {1, 2, 4})
-        for (const double share : {0.0, 0.06, 0.12, 0.18, 0.25, 0.3}) {
-            step_ = step;
-            weigh(by_offset, share * static_cast<double>(4 * step));
+    for (const Index step : {1, 2, 4}) {
+        step_ = step;
+        const Index length = 4 * step;
+        std::vector<double> slacks;
+        for (const double share : {0.0, 0.06, 0.12, 0.18, 0.25, 0.3})
+            slacks.push_back(share * static_cast<double>(length));
+        std::vector<std::vector<T>> weights(slacks.size());
+        for (Index first = step; first + length <= taps_; first += length) {
+            const std::vector<double> of_slacks = segment_weights(by_offset, first, length, step, slacks);
+            for (std::size_t s = 0; s < slacks.size(); ++s)
+                weights[s].push_back(static_cast<T>(of_slacks[s] * 0.9999));  // for roundings in look()
+        }
+        for (std::size_t s = 0; s < slacks.size(); ++s) {
+            take(slacks[s], std::move(weights[s]));
             const double least = static_cast<double>(look(noise.data(), 2048, bounds.data()));
             if (weights_.empty() || (best.any() && least <= best.noise_)) continue;
             best = *this;
             best.noise_ = least;
         }
+    }
     *this = best;
 }
 
 template <class T>
-void SlidingBounds<T>::weigh(const std::vector<double>& by_offset, double slack) {
-    slack_ = static_cast<T>(slack * 1.0001);  // and weights less, for roundings in look()
-    weights_.clear();
-    const Index length = 4 * step_;
-    for (Index first = step_; first + length <= taps_; first += length)
-        weights_.push_back(static_cast<T>(segment_weight(by_offset, first, length, step_, slack) * 0.9999));
+void SlidingBounds<T>::take(double slack, std::vector<T> weights) {
+    slack_ = static_cast<T>(slack * 1.0001);
+    weights_ = std::move(weights);
     first_ = 1;
     const auto most = static_cast<std::size_t>(most_segments(step_));
     if (weights_.size() <= most) return;

@@ -34,7 +34,7 @@ class SlidingBounds {
     double noise() const { return noise_; }
 
   private:
-    void weigh(const std::vector<double>& by_offset, double slack);
+    void take(double slack, std::vector<T> weights);
 
     Index taps_, step_ = 1, first_ = 1;
     double noise_ = 0;

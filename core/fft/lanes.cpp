@@ -104,6 +104,14 @@ Turn turn(Index k, Index n) {
     }
 }
 
+Turns::Turns(Index n) : n_(n), quarter_(n / 4), cos_(static_cast<std::size_t>(quarter_ + 1)) {
+    for (Index k = 0; k <= quarter_ / 2; ++k) {
+        const Turn t = turn(k, n);
+        cos_[static_cast<std::size_t>(k)] = t.cos;
+        cos_[static_cast<std::size_t>(quarter_ - k)] = -t.sin;
+    }
+}
+
 template <>
 Index simd_lanes<float>() {
     return HWY_DYNAMIC_DISPATCH(lanes_float)();
@@ -118,10 +126,11 @@ LaneFft<T>::LaneFft(Index n) : n_(n), lanes_(simd_lanes<T>()), position_(static_
     Index last = n;
     while (last > 8)
         last /= 4;
+    const Turns turns(n);
     for (Index m = n; m > last; m /= 4)
         for (Index j = 0; j < m / 4; ++j)
             for (Index q = 1; q < 4; ++q) {
-                const Turn w = turn(q * j, m);
+                const Turn w = turns(q * j * (n / m));
                 twiddles_.push_back(static_cast<T>(w.cos));
                 twiddles_.push_back(static_cast<T>(w.sin));
             }

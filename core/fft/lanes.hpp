@@ -22,6 +22,31 @@ struct Turn {
 };
 Turn turn(Index k, Index n);
 
+/// The same values from a table: for the many factors of a long transform.
+class Turns {
+  public:
+    explicit Turns(Index n);  // a power of two
+    /// turn(k, n), 0 <= k < n.
+    Turn operator()(Index k) const {
+        if (quarter_ == 0) return turn(k, n_);
+        const double c = cos_[k % quarter_], s = cos_[quarter_ - k % quarter_];
+        switch (k / quarter_) {
+            case 0:
+                return {c, -s};
+            case 1:
+                return {-s, -c};
+            case 2:
+                return {-c, s};
+            default:
+                return {s, c};
+        }
+    }
+
+  private:
+    Index n_, quarter_;
+    std::vector<double> cos_;  // of the first quarter turn, both ends
+};
+
 /// Lanes of T that the CPU's registers hold (AVX-512: 16 float, 8 double).
 template <class T>
 Index simd_lanes();

@@ -58,52 +58,58 @@ device::Buffer buffer_of(Index values) {
 template <class T>
 device::Buffer outer_turns(Index n) {
     const Index m = n / rows;
+    const Turns turn(n);
     device::Buffer turns = buffer_of<T>(m / 16 * 15 * 32);
     T* to = data<T>(turns);
     for (Index at = 0; at < m; at += 16)
         for (Index r = 1; r < rows; ++r, to += 32)
             for (Index c = 0; c < 16; ++c) {
-                const Turn t = turn(r * (at + c), n);
+                const Turn t = turn(r * (at + c));
                 to[c] = static_cast<T>(t.cos);
                 to[16 + c] = static_cast<T>(t.sin);
             }
     return turns;
 }
 
-/// Where number (row, position, part) of a series lies among the lanes, m positions a row.
-Index place(Index row, Index position, Index part, Index m, Index lanes) {
-    return row / lanes * 2 * m * lanes + (2 * position + part) * lanes + row % lanes;
+/// Values as [position][part][row] to or from the order of the lanes, [group of rows][position][part][lane];
+/// `wide` is the former.
+template <class Wide, class Lanes, class Copy>
+void for_lanes(Index positions, Index lanes, Wide* wide, Lanes* narrow, const Copy& copy) {
+    for (Index first = 0; first < rows; first += lanes)
+        for (Index at = 0; at < 2 * positions; ++at, narrow += lanes)
+            copy(wide + at * rows + first, narrow);
 }
 
 }  // namespace
-
-std::vector<double> pair_spectrum(const std::vector<double>& taps, Index n, Index advance) {
-    const Index m = n / rows, lanes = simd_lanes<double>();
-    const device::Buffer turns = outer_turns<double>(n), z = buffer_of<double>(2 * n);
-    std::vector<double> blocks(static_cast<std::size_t>(2 * n));
-    for (Index k = 0; k < static_cast<Index>(taps.size()); ++k)
-        blocks[static_cast<std::size_t>((k - advance % n + n) % n)] +=
-            taps[static_cast<std::size_t>(k)] / static_cast<double>(n);
-    HWY_DYNAMIC_DISPATCH(columns_double)
-    (blocks.data(), blocks.data() + n, m, data<double>(turns), data<double>(z));
-    const LaneFft<double> lane(m);
-    for (Index g = 0; g < rows / lanes; ++g)
-        lane.forward(data<double>(z) + g * lane.batch());
-    for (Index i = 0; i < 2 * n; ++i)
-        blocks[static_cast<std::size_t>(i)] = data<double>(z)[place(i / 2 / m, i / 2 % m, i % 2, m, lanes)];
-    return blocks;
-}
 
 template <class T>
 PairConvolver<T>::PairConvolver(Index n) : lane_(n / rows), turns_(outer_turns<T>(n)) {}
 
 template <class T>
+std::vector<double> PairConvolver<T>::spectrum(const std::vector<double>& taps,
+                                               Index advance) const requires std::is_same_v<T, double> {
+    const Index n = size(), lanes = lane_.lanes();
+    const device::Buffer z = buffer_of<double>(2 * n);
+    std::vector<double> values(static_cast<std::size_t>(2 * n));  // first the taps and a block of zeros
+    for (Index k = 0; k < static_cast<Index>(taps.size()); ++k)
+        values[static_cast<std::size_t>((k - advance % n + n) % n)] +=
+            taps[static_cast<std::size_t>(k)] / static_cast<double>(n);
+    HWY_DYNAMIC_DISPATCH(columns_double)
+    (values.data(), values.data() + n, lane_.size(), data<double>(turns_), data<double>(z));
+    for (Index g = 0; g < rows / lanes; ++g)
+        lane_.forward(data<double>(z) + g * lane_.batch());
+    for_lanes(lane_.size(), lanes, values.data(), data<double>(z),
+              [&](double* to, const double* from) { std::copy_n(from, lanes, to); });
+    return values;
+}
+
+template <class T>
 device::Buffer PairConvolver<T>::load(const std::vector<double>& spectrum) const {
-    const Index m = lane_.size();
+    const Index lanes = lane_.lanes();
     device::Buffer taps = buffer_of<T>(2 * size());
-    for (Index i = 0; i < 2 * size(); ++i)
-        data<T>(taps)[place(i / 2 / m, i / 2 % m, i % 2, m, lane_.lanes())] =
-            static_cast<T>(spectrum[static_cast<std::size_t>(i)]);
+    for_lanes(lane_.size(), lanes, spectrum.data(), data<T>(taps), [&](const double* from, T* to) {
+        std::transform(from, from + lanes, to, [](double v) { return static_cast<T>(v); });
+    });
     return taps;
 }
 

@@ -7,6 +7,7 @@
 // one pair is enough to fill the registers, and its working set is one transform.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "core/device/device.hpp"
@@ -17,10 +18,6 @@ namespace convoy::fft {
 /// Rows that a series is cut into, whatever the number of lanes: bits do not depend on the CPU's register
 /// width.
 inline constexpr Index rows = 16;
-
-/// The transform of real taps in double, for any number of convolvers: sum_k taps[k] e^(-2 pi i j (k -
-/// advance) / n), divided by n, as [row][position][part] in the order that the passes leave.
-std::vector<double> pair_spectrum(const std::vector<double>& taps, Index n, Index advance);
 
 /// How large the n results of both blocks of a convolution are: what its rounding errors are in proportion
 /// to.
@@ -43,7 +40,11 @@ class PairConvolver {
     /// Values of T that a call needs as scratch, aligned to 64 bytes.
     Index scratch() const { return 2 * size(); }
 
-    /// The taps' pair_spectrum() in the order of this CPU's lanes.
+    /// The transform of real taps, for convolvers in either arithmetic: sum_k taps[k] e^(-2 pi i j (k -
+    /// advance) / n), divided by n, as [position][part][row] in the order that the passes leave.
+    std::vector<double> spectrum(const std::vector<double>& taps,
+                                 Index advance) const requires std::is_same_v<T, double>;
+    /// A spectrum() in the order of this CPU's lanes: taps for run().
     device::Buffer load(const std::vector<double>& spectrum) const;
 
     /// ya[i] = sum_k taps[k] a[(i + advance - k) mod n] for i < keep, and yb likewise from b, for loaded

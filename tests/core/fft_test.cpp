@@ -65,6 +65,13 @@ TEST_CASE("turns are exact at multiples of an eighth and right elsewhere") {
             CHECK(std::abs(static_cast<double>(t.cos - std::cos(angle))) < 1.2e-16);
             CHECK(std::abs(static_cast<double>(t.sin + std::sin(angle))) < 1.2e-16);
         }
+    for (const convoy::Index n : {1, 2, 4, 8, 1024}) {
+        const convoy::fft::Turns table(n);
+        for (convoy::Index k = 0; k < n; ++k) {
+            CHECK(table(k).cos == convoy::fft::turn(k, n).cos);
+            CHECK(table(k).sin == convoy::fft::turn(k, n).sin);
+        }
+    }
     CHECK(convoy::fft::turn(1, 4).cos == 0);
     CHECK(convoy::fft::turn(1, 4).sin == -1);
     CHECK(convoy::fft::turn(3, 8).cos == -convoy::fft::turn(1, 8).cos);

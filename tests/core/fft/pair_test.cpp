@@ -32,7 +32,7 @@ template <class T, class S>
 std::pair<std::vector<S>, fft::Size<T>> convolve(const Case& c, const std::vector<double>& h,
                                                  const std::vector<S>& a, const std::vector<S>& b) {
     const fft::PairConvolver<T> convolver(c.n);
-    const device::Buffer taps = convolver.load(fft::pair_spectrum(h, c.n, c.advance));
+    const device::Buffer taps = convolver.load(fft::PairConvolver<double>(c.n).spectrum(h, c.advance));
     const device::Buffer scratch(device::cpu(), static_cast<std::size_t>(convolver.scratch()) * sizeof(T));
     std::vector<S> y(static_cast<std::size_t>(2 * c.n), S(77));
     const auto size = convolver.run(taps, a.data(), b.data(), y.data(), y.data() + c.n, c.keep,
