@@ -2,8 +2,11 @@
 // best block length, planar batches (blocks read where they overlap in the signal, no copies) and interleaved
 // ones, FFTW_PATIENT. Built only where FFTW is installed; nothing of it is part of convoy.
 //
-//   fftw_judge [taps ...]       a line for each number of taps; exit status 1 where FFTW is faster or answers
-//   differ
+//   fftw_judge [--wisdom FILE] [taps ...]   a line for each number of taps; exit status 1 where FFTW is
+//   faster
+//                                           or answers differ
+//
+// Planning takes minutes; wisdom keeps what FFTW has found, so that a second run on a quiet machine is short.
 #include <fftw3.h>
 #include <tbb/global_control.h>
 #include <time.h>
@@ -15,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "core/conv1d/conv1d.hpp"
@@ -211,11 +215,17 @@ bool judge(Index taps) {
 int main(int argc, char** argv) {
     const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
     std::vector<Index> taps;
+    const char* wisdom = nullptr;
     for (int i = 1; i < argc; ++i)
-        taps.push_back(std::atol(argv[i]));
-    if (taps.empty()) taps = {31, 63, 101, 255, 511, 1001, 2047, 4095, 10001, 16383, 65535};
+        if (std::string_view(argv[i]) == "--wisdom" && i + 1 < argc)
+            wisdom = argv[++i];
+        else
+            taps.push_back(std::atol(argv[i]));
+    if (wisdom != nullptr) fftwf_import_wisdom_from_filename(wisdom);
+    if (taps.empty()) taps = {31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 10001, 16383, 32767, 65535};
     bool good = true;
     for (const Index m : taps)
         good = judge(m) && good;
+    if (wisdom != nullptr) fftwf_export_wisdom_to_filename(wisdom);
     return good ? 0 : 1;
 }
