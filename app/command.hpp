@@ -28,7 +28,8 @@ struct Group {
 struct Command {
     std::string_view name;
     std::string_view summary;
-    std::string_view inputs;  // what the positional words are called: "INPUT..."; empty: none are taken
+    std::string_view inputs;  // what the positional words are called: "INPUT"; empty: none are taken
+    std::string_view inputs_help;
     bool inputs_required = false;
     std::string_view example;  // shown at the end of the help
     std::vector<Group> (*groups)();

@@ -76,7 +76,7 @@ void bind(Bound& bound) {
     const Command& c = *bound.command;
     bound.app->footer("Example:\n  " + std::string(c.example));
     if (!c.inputs.empty()) {
-        auto* inputs = bound.app->add_option(std::string(c.inputs), bound.inputs, "");
+        auto* inputs = bound.app->add_option(std::string(c.inputs), bound.inputs, std::string(c.inputs_help));
         inputs->required(c.inputs_required)->type_name("");
     }
     auto groups = c.groups();
@@ -188,7 +188,7 @@ int run_command_line(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         const auto used = app.get_subcommands();
-        write_text("-", used.empty() ? app.help() : used.front()->help());
+        write_text("-", used.empty() ? app.help() : used.front()->help(app.get_name()));
         return 0;
     } catch (const CLI::CallForVersion&) {
         write_text("-", version_text() + "\n");

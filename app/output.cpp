@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -100,8 +101,12 @@ std::span<const Param> listing_params() {
 void write_text(const std::string& path, const std::string& text) {
     if (path == "-") {
         std::cout << text << std::flush;
-        if (!std::cout) throw failed("standard output", "cannot be written: " + system_error_text(errno));
-        return;
+        if (std::cout) return;
+        if (errno == EPIPE) {  // the reader has seen enough (`| head`): end as other programs do
+            std::signal(SIGPIPE, SIG_DFL);
+            std::raise(SIGPIPE);
+        }
+        throw failed("standard output", "cannot be written: " + system_error_text(errno));
     }
     std::ofstream out(path, std::ios::binary);
     out << text << std::flush;

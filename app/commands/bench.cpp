@@ -302,12 +302,9 @@ int run(const Call& call) {
 }  // namespace
 
 extern constinit const Command bench{
-    "bench",
-    "kernels and transfers on synthetic data, against the machine's ceilings",
-    "WHAT",
-    true,
-    "convoy bench fir --device cpu --taps 25,127,1023",
-    groups,
-    run};
+    "bench", "kernels and transfers on synthetic data, against the machine's ceilings",
+    "WHAT",  "ceilings, stream, fir, conv2d or stft",
+    true,    "convoy bench fir --device cpu --taps 25,127,1023",
+    groups,  run};
 
 }  // namespace convoy::command

@@ -183,8 +183,9 @@ int run(const Call& call) {
 }  // namespace
 
 extern constinit const Command compare{
-    "compare", "your own filter job under every memory mode, side by side in one run", "INPUT",
-    true,      "convoy compare recording.h5 -o null --lowpass 100 --repeat 10",        groups,
-    run};
+    "compare", "your own filter job under every memory mode, side by side in one run",
+    "INPUT",   "a file, or FILE.h5:/dataset",
+    true,      "convoy compare recording.h5 -o null --lowpass 100 --repeat 10",
+    groups,    run};
 
 }  // namespace convoy::command

@@ -16,12 +16,10 @@ int run(const Call& call) {
 
 }  // namespace
 
-extern constinit const Command conv2d{"conv2d",
-                                      "convolve images with kernels: spectrograms, or any 2-D to 4-D dataset",
-                                      "INPUT",
-                                      true,
-                                      "convoy conv2d spectrogram.h5 -o edges.h5 --kernel sobel-x",
-                                      groups,
-                                      run};
+extern constinit const Command conv2d{
+    "conv2d", "convolve images with kernels: spectrograms, or any 2-D to 4-D dataset",
+    "INPUT",  "files, quoted globs (with ** for folders), or FILE.h5:/dataset",
+    false,    "convoy conv2d spectrogram.h5 -o edges.h5 --kernel sobel-x",
+    groups,   run};
 
 }  // namespace convoy::command

@@ -119,6 +119,7 @@ extern constinit const Command design{
     "design",
     "design a filter, write its taps, print or plot its response",
     "",
+    "",
     false,
     "convoy design --rate 48000 --bandpass 300,3000 --transition 100 -o taps.txt --png response.png",
     groups,

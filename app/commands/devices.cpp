@@ -68,12 +68,9 @@ int run(const Call& call) {
 
 }  // namespace
 
-extern constinit const Command devices{"devices",
-                                       "GPUs and CPU, and the memory mode that auto takes on each",
-                                       "",
-                                       false,
-                                       "convoy devices --json",
-                                       groups,
-                                       run};
+extern constinit const Command devices{"devices", "GPUs and CPU, and the memory mode that auto takes on each",
+                                       "",        "",
+                                       false,     "convoy devices --json",
+                                       groups,    run};
 
 }  // namespace convoy::command

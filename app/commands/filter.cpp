@@ -17,12 +17,9 @@ int run(const Call& call) {
 }  // namespace
 
 extern constinit const Command filter{
-    "filter",
-    "FIR-filter WAV or HDF5 signals; writes HDF5, or WAV where asked",
-    "INPUT...",
-    false,
-    "convoy filter recording.wav -o filtered.h5 --bandpass 300,3000 --transition 100",
-    groups,
-    run};
+    "filter", "FIR-filter WAV or HDF5 signals; writes HDF5, or WAV where asked",
+    "INPUT",  "files, quoted globs (with ** for folders), or FILE.h5:/dataset",
+    false,    "convoy filter recording.wav -o filtered.h5 --bandpass 300,3000 --transition 100",
+    groups,   run};
 
 }  // namespace convoy::command

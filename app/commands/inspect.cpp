@@ -118,12 +118,10 @@ int run(const Call& call) {
 
 }  // namespace
 
-extern constinit const Command inspect{"inspect",
-                                       "what is in a file: datasets, shape, rate, time axis, start, gaps",
-                                       "INPUT...",
-                                       true,
-                                       "convoy inspect recording.h5 --json",
-                                       groups,
-                                       run};
+extern constinit const Command inspect{
+    "inspect", "what is in a file: datasets, shape, rate, time axis, start, gaps",
+    "INPUT",   "files, or FILE.h5:/dataset",
+    true,      "convoy inspect recording.h5 --json",
+    groups,    run};
 
 }  // namespace convoy::command

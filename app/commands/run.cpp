@@ -188,12 +188,10 @@ int run(const Call& call) {
 
 }  // namespace
 
-extern constinit const Command run_pipeline{"run",
-                                            "run a scripted pipeline over one file or thousands",
-                                            "PIPELINE",
-                                            false,
-                                            "convoy run pipeline.yaml --plan",
-                                            groups,
-                                            run};
+extern constinit const Command run_pipeline{
+    "run",      "run a scripted pipeline over one file or thousands",
+    "PIPELINE", "the pipeline file, and inputs that take the place of its own",
+    false,      "convoy run pipeline.yaml --plan",
+    groups,     run};
 
 }  // namespace convoy::command

@@ -20,7 +20,8 @@ extern constinit const Command spectrogram{
     "spectrogram",
     "make spectrogram images of WAV or HDF5 signals; writes HDF5 (and PNG)",
     "INPUT",
-    true,
+    "files, quoted globs (with ** for folders), or FILE.h5:/dataset",
+    false,
     "convoy spectrogram recording.wav -o spectrogram.h5 --nfft 2048 --hop 512 --db --png spectrogram.png",
     groups,
     run};
