@@ -102,67 +102,117 @@ std::vector<Lanes> lanes_for(const Chain& chain, Lanes group) {
     return lanes;
 }
 
+namespace {
+
+// Works out how many rows (or columns) a group takes, and how many frames a chunk.
+class Cutter {
+  public:
+    Cutter(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request)
+        : chain_(chain),
+          last_(*chain.back()),
+          input_(input),
+          type_(type),
+          request_(request),
+          rows_(input.outer > 1),
+          units_(rows_ ? input.outer : input.inner),
+          ratio_(static_cast<double>(last_.shape().frames) /
+                 static_cast<double>(std::max<Index>(1, input.frames))) {
+        splittable_ = !request.one_pass &&
+                      std::all_of(chain.begin(), chain.end(), [](const auto& s) { return s->splittable(); });
+        if (rows_) step_ = std::min(request.row_alignment, units_);
+        cuts_.slots = request.slots;
+        cuts_.block = last_.block();
+        cuts_.computed = widened(request.wanted, last_);
+    }
+
+    Cuts operator()() {
+        taken_ = request_.group > 0 ? std::min(request_.group, units_) : first_taken();
+        if (request_.chunk_frames > 0) {
+            resize(request_.chunk_frames);
+        } else {
+            resize(frames_of(request_.chunk_bytes));
+            lengthen();
+        }
+        if (request_.group == 0) fit_memory();  // else as another run had it
+        cuts_.groups = grouped(input_, taken_);
+        return std::move(cuts_);
+    }
+
+  private:
+    // Rows of their own are read and written in pieces: a piece should be worth a system call.
+    static constexpr Index piece_bytes = 256 << 10;
+
+    Index first_taken() const {
+        if (!splittable_ || !rows_) return units_;
+        const Index row = input_.frames * input_.inner * bytes_of(type_);
+        const Index piece = std::clamp(row, Index{1}, piece_bytes);
+        const Index fit = std::max<Index>(1, static_cast<Index>(request_.chunk_bytes) / piece);
+        return std::min(round_up(fit, step_), units_);
+    }
+
+    Lanes group() const { return taken_ == units_ ? Lanes::all(input_) : grouped(input_, taken_).front(); }
+
+    void resize(Index frames) {
+        const Index block = cuts_.block, all = round_up(std::max<Index>(cuts_.computed.count, 1), block);
+        cuts_.chunk_frames = std::clamp(round_up(std::max<Index>(frames, 1), block), block, all);
+        measure(chain_, input_, type_, group(), cuts_);
+    }
+
+    // Output frames of a chunk of so many input bytes.
+    Index frames_of(std::size_t bytes) const {
+        const Index frame_bytes = taken_ * (rows_ ? input_.inner : 1) * bytes_of(type_);
+        const double frames = static_cast<double>(bytes) / static_cast<double>(frame_bytes);
+        return static_cast<Index>(std::max(1.0, frames * ratio_));
+    }
+
+    void lengthen() {
+        if (cuts_.frames[0] == 0) return;
+        const Index most = frames_of(request_.chunk_bytes_most);
+        const Lanes out = lanes_for(chain_, group()).back();
+        Index frames = cuts_.chunk_frames;
+        if (out.outer_count > 1)  // each row is a piece of its own in the file
+            frames =
+                std::max(frames, std::min(most, piece_bytes / (out.inner_count * bytes_of(last_.type()))));
+        // A chunk should be longer than the halo that it carries; and of what lies between stages the halo is
+        // computed again for each chunk.
+        const auto halos = [&, halo = last_.needed_at_most(1)](Index n) {
+            return static_cast<Index>(static_cast<double>(n * halo) * ratio_);
+        };
+        frames = std::max(frames, halos(2));
+        if (chain_.size() > 1) frames = std::max(frames, std::min(most, halos(16)));
+        if (frames > cuts_.chunk_frames) resize(frames);
+    }
+
+    void fit_memory() {
+        const bool chosen = request_.chunk_frames == 0;
+        while (cuts_.total_bytes() > request_.memory_limit) {
+            if (chosen && cuts_.chunk_frames > cuts_.block &&
+                (cuts_.chunk_frames > 4096 || !splittable_ || taken_ <= step_)) {
+                resize(cuts_.chunk_frames / 2);
+            } else if (splittable_ && taken_ > step_) {
+                taken_ = std::max(step_, taken_ / 2 / step_ * step_);
+                resize(chosen ? cuts_.chunk_frames : request_.chunk_frames);
+            } else {
+                break;
+            }
+        }
+    }
+
+    const Chain& chain_;
+    const Stage& last_;
+    const Shape& input_;
+    SampleType type_;
+    const CutRequest& request_;
+    bool rows_, splittable_ = false;
+    Index units_, step_ = 1, taken_ = 1;
+    double ratio_;
+    Cuts cuts_;
+};
+
+}  // namespace
+
 Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request) {
-    const Stage& last = *chain.back();
-    Cuts cuts;
-    cuts.slots = request.slots;
-    cuts.block = last.block();
-    cuts.computed = widened(request.wanted, last);
-
-    const bool splittable = !request.one_pass && std::all_of(chain.begin(), chain.end(),
-                                                             [](const auto& s) { return s->splittable(); });
-    // Rows of their own are read and written in pieces: a piece should be worth a system call (256 KiB).
-    constexpr Index piece_bytes = 256 << 10;
-    const Index sample = bytes_of(type);
-    const bool rows = input.outer > 1;
-    const Index units = rows ? input.outer : input.inner;
-    const Index unit_lanes = rows ? input.inner : 1;
-    const Index step = rows ? std::min(request.row_alignment, units) : 1;
-    Index taken = units;
-    if (splittable && rows) {
-        const auto fit = static_cast<Index>(request.chunk_bytes) / std::max<Index>(1, piece_bytes);
-        if (taken > fit) taken = std::clamp(round_up(fit, step), Index{1}, units);
-    }
-
-    const auto resize = [&](Index frames) {
-        const Index all = round_up(std::max<Index>(cuts.computed.count, 1), cuts.block);
-        cuts.chunk_frames = std::clamp(round_up(std::max<Index>(frames, 1), cuts.block), cuts.block, all);
-        const Lanes group = taken == units ? Lanes::all(input) : grouped(input, taken).front();
-        measure(chain, input, type, group, cuts);
-    };
-    const double ratio =
-        static_cast<double>(last.shape().frames) / static_cast<double>(std::max<Index>(1, input.frames));
-    const auto chosen = [&] {
-        const double in_frames =
-            static_cast<double>(request.chunk_bytes) / static_cast<double>(taken * unit_lanes * sample);
-        return static_cast<Index>(std::max(1.0, in_frames * ratio));
-    };
-    const bool free_choice = request.chunk_frames == 0;
-    if (request.group > 0) {  // as another run had it
-        taken = std::min(request.group, units);
-        resize(request.chunk_frames);
-        cuts.groups = grouped(input, taken);
-        return cuts;
-    }
-    resize(free_choice ? chosen() : request.chunk_frames);
-    // A chunk should be longer than the halo that it carries, where memory allows.
-    if (free_choice && cuts.frames[0] > 0) {
-        const Index halo = last.needed_at_most(1);
-        const auto longer = static_cast<Index>(2 * static_cast<double>(halo) * ratio);
-        if (cuts.chunk_frames < longer) resize(longer);
-    }
-    while (cuts.total_bytes() > request.memory_limit) {
-        if (free_choice && cuts.chunk_frames > cuts.block &&
-            (cuts.chunk_frames > 4096 || !splittable || taken <= step))
-            resize(cuts.chunk_frames / 2);
-        else if (splittable && taken > step)
-            taken = std::max(step, taken / 2 / step * step),
-            resize(free_choice ? cuts.chunk_frames : request.chunk_frames);
-        else
-            break;
-    }
-    cuts.groups = grouped(input, taken);
-    return cuts;
+    return Cutter(chain, input, type, request)();
 }
 
 }  // namespace convoy::pipelines

@@ -17,7 +17,8 @@ using Chain = std::vector<std::unique_ptr<Stage>>;
 struct CutRequest {
     Span wanted;                         // output frames to be written
     Index chunk_frames = 0;              // output frames a chunk; 0: chosen
-    std::size_t chunk_bytes = 8u << 20;  // of input, where the frames are chosen
+    std::size_t chunk_bytes = 1u << 20;  // of input, where the frames are chosen
+    std::size_t chunk_bytes_most = 0;  // more than that, up to this, where rows would go out in short pieces
     std::size_t memory_limit = 160u << 20;
     int slots = 3;
     Index row_alignment = 1;  // outer rows that belong together (an HDF5 chunk's)

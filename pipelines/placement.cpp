@@ -1,5 +1,7 @@
 #include "pipelines/placement.hpp"
 
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -32,8 +34,12 @@ StreamOptions stream_options(const Params& options, const device::Device& device
                              const io::Recording& input, const Flow& result) {
     StreamOptions stream;
     stream.device = device;
+    // Chunks that stay in the caches between reading and writing, and that are worth a piece for each thread.
+    const auto threads = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+    stream.chunk_bytes_most = 8u << 20;
+    stream.chunk_bytes = std::clamp(threads << 19, std::size_t{1} << 20, stream.chunk_bytes_most);
     if (device.backend == device::Backend::cuda) {
-        stream.chunk_bytes = 64u << 20;
+        stream.chunk_bytes = stream.chunk_bytes_most = 64u << 20;
         stream.memory_limit = std::size_t{1} << 30;
     }
     stream.memory_limit /= static_cast<std::size_t>(share);
@@ -44,7 +50,7 @@ StreamOptions stream_options(const Params& options, const device::Device& device
         stream.chunk_frames = std::max<Index>(1, std::llround(static_cast<double>(chunk.frames) * ratio));
     }
     if (chunk.bytes > 0) {
-        stream.chunk_bytes = static_cast<std::size_t>(chunk.bytes);
+        stream.chunk_bytes = stream.chunk_bytes_most = static_cast<std::size_t>(chunk.bytes);
         stream.memory_limit = std::max(stream.memory_limit, 16 * stream.chunk_bytes);
     }
     return stream;

@@ -369,6 +369,7 @@ Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool
     r.chunk_frames = options.chunk_frames;
     r.group = options.group;
     r.chunk_bytes = options.chunk_bytes;
+    r.chunk_bytes_most = options.chunk_bytes_most;
     r.memory_limit = options.memory_limit;
     r.slots = options.slots;
     r.one_pass = ordered || reader.sequential();

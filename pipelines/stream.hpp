@@ -25,7 +25,8 @@ struct StreamOptions {
     Journal* journal = nullptr;      // where it is kept how far the stream is
     const memory::Mode* memory = nullptr;
     device::Device device;
-    std::size_t chunk_bytes = 8u << 20;                     // of input, where the frames are chosen
+    std::size_t chunk_bytes = 1u << 20;                     // of input, where the frames are chosen
+    std::size_t chunk_bytes_most = 0;                       // where rows would go out in short pieces
     std::size_t memory_limit = 160u << 20;                  // bytes for rings and intermediate windows
     int slots = 4;                                          // chunks in flight
     bool hash = false;                                      // of the result, for the report

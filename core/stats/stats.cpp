@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/stats/columns_cpu.hpp"
 #include "core/stats/hash_cpu.hpp"
 
 namespace convoy::stats {
@@ -23,24 +24,17 @@ Index ceil_div(Index a, Index b) {
     return (a + b - 1) / b;
 }
 
-// Sums of up to 64 series side by side; arrays, so that the loops over them become vector code.
-template <class S>
-struct Sums {
-    S peak[columns] = {};
-    double squares[columns] = {};
-    std::conditional_t<sizeof(S) == 8, std::int64_t, std::int32_t> over[columns] = {};
-
-    // Adds `packs` rows of `width` samples, `step` apart.
-    void add(const auto* x, Index packs, Index step, Index width) {
-        for (Index p = 0; p < packs; ++p, x += step)
-            for (Index j = 0; j < width; ++j) {
-                const S v = static_cast<S>(x[j]), size = std::abs(v);
-                peak[j] = size > peak[j] ? size : peak[j];
-                over[j] += size > 1;
-                squares[j] += static_cast<double>(v) * static_cast<double>(v);
-            }
-    }
-};
+// Integers are rare here: what is read of them is not measured.
+template <class T>
+void column_sums(const T* x, Index count, Index step, Index width, Column* out) {
+    std::fill_n(out, width, Column{});
+    for (Index n = 0; n < count; ++n, x += step)
+        for (Index j = 0; j < width; ++j) {
+            const double v = static_cast<double>(x[j]);
+            out[j].peak = std::max(out[j].peak, std::abs(v));
+            out[j].squares += v * v;
+        }
+}
 
 // The level of one series, sample by sample: where some are not finite.
 template <class T>
@@ -65,22 +59,21 @@ Level plain_level(const T* x, Index count, Index step) {
 // Levels of `width` <= 64 lanes over `frames` frames that are `inner` samples apart.
 template <class T>
 void piece_levels(const T* x, Index frames, Index inner, Index width, Level* out) {
-    using S = std::conditional_t<sizeof(T) == 8 || std::is_same_v<T, std::int32_t>, double, float>;
     // Few interleaved lanes: several frames in a row fill the columns, column j being lane j % width.
     const Index turns = width == inner ? columns / width : 1, packs = frames / turns;
-    Sums<S> sums, rest;
-    sums.add(x, packs, inner * turns, width * turns);
-    rest.add(x + packs * turns * inner, frames - packs * turns, inner, width);
+    Column sums[columns], rest[columns];
+    column_sums(x, packs, inner * turns, width * turns, sums);
+    column_sums(x + packs * turns * inner, frames - packs * turns, inner, width, rest);
     for (Index i = 0; i < width; ++i) {
         Level level;
-        const auto take = [&](const Sums<S>& s, Index j) {
-            level.peak = std::max(level.peak, static_cast<double>(s.peak[j]));
-            level.sum_squares += s.squares[j];
-            level.over += s.over[j];
+        const auto take = [&](const Column& c) {
+            level.peak = std::max(level.peak, c.peak);
+            level.sum_squares += c.squares;
+            level.over += c.over;
         };
         for (Index turn = 0; turn < turns; ++turn)
-            take(sums, turn * width + i);
-        take(rest, i);
+            take(sums[turn * width + i]);
+        take(rest[i]);
         level.finite = frames;
         // A sum that is finite says that every sample is.
         out[i] = std::isfinite(level.sum_squares) ? level : plain_level(x + i, frames, inner);

@@ -130,6 +130,24 @@ TEST_CASE("levels add up over chunks and do not depend on the threads") {
     CHECK(Level{}.rms() == 0);
 }
 
+TEST_CASE("levels are the same on every processor") {
+    const auto bits = [](auto x) {
+        std::vector<Level> levels(static_cast<std::size_t>(x.shape.lanes()));
+        measure(x.window(), x.window().span, levels.data());
+        std::vector<double> all;
+        for (const Level& l : levels)
+            all.insert(all.end(), {l.peak, l.sum_squares, static_cast<double>(l.over)});
+        return all;
+    };
+    for (const Shape shape : shapes) {
+        const auto here = bits(Samples<float>(shape, 1)), here64 = bits(Samples<double>(shape, 1));
+        test::each_vector_target([&] {
+            CHECK(bits(Samples<float>(shape, 1)) == here);
+            CHECK(bits(Samples<double>(shape, 1)) == here64);
+        });
+    }
+}
+
 TEST_CASE("the hash is the sum that its header writes out") {
     const auto plain = [](const auto& words, Index first) {
         Hash sum;
