@@ -64,6 +64,8 @@ struct Recording {
     std::string rate_looked_for;            // for the error of a step that needs a rate and has none
     std::optional<std::string> start_time;  // ISO 8601, of the first sample
     std::string start_time_source;
+    double time_first = 0;  // of the first sample on the input's own scale of time: s, or samples without a
+                            // rate; a part of a longer recording does not begin at 0
     std::vector<Gap> gaps;
 
     std::vector<Axis> axes;  // of an image: one for each of dims, by its dimension scale where it has one

@@ -32,6 +32,7 @@ Flow flow_of(const io::Recording& r) {
             a.name = "time";
             a.units = r.rate ? "s" : "sample";
             a.step = r.rate ? 1 / *r.rate : 1;
+            a.first = r.time_first;
         } else {
             a.name = r.dims.size() == 2 ? "channel" : "axis_" + std::to_string(axis);
             for (const Index channel : r.selected)

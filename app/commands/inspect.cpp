@@ -50,6 +50,7 @@ Json describe(const io::Recording& r) {
     j["sampling_rate_source"] = text_or_null(r.rate ? r.rate_source : "looked for: " + r.rate_looked_for);
     j["start_time"] = r.start_time ? Json(*r.start_time) : Json();
     j["start_time_source"] = text_or_null(r.start_time_source);
+    j["time_first"] = r.time_first;
     j["duration"] = r.rate ? Json(static_cast<double>(r.shape.frames) / *r.rate) : Json();
     j["scaled"] = !r.scaling.trivial();
     j["gaps"] = std::move(gaps);
@@ -73,6 +74,9 @@ void print_text(const io::Recording& r) {
                         : "not found; looked for " + r.rate_looked_for);
     if (r.rate) line("duration", to_text(static_cast<double>(r.shape.frames) / *r.rate) + " s");
     if (r.start_time) line("start", *r.start_time + " (" + r.start_time_source + ")");
+    if (r.time_first != 0)
+        line("first sample",
+             "at " + to_text(r.time_first) + (r.rate ? " s" : " samples") + " of its time scale");
     if (!r.scaling.trivial()) line("scaling", "applied (--raw leaves the values as stored)");
     for (const io::Gap& g : r.gaps)
         line("gap", "before frame " + to_text(g.at) + ": " + to_text(g.seconds) + " s");

@@ -24,6 +24,11 @@ std::optional<double> epoch_unit(double value);
 /// The time that such a number stands for, to the microsecond.
 std::optional<Timestamp> epoch_time(double value);
 
+/// Whether a number can be a GPS time in seconds (1983 to 2043), and the time that it stands for, to the
+/// microsecond.
+bool is_gps_time(double value);
+Timestamp gps_time(double value);
+
 // --- axis.cpp
 
 struct AxisChoice {
@@ -68,6 +73,7 @@ std::string rate_looked_for(const Source& source);
 struct Start {
     std::string time;  // ISO 8601
     std::string source;
+    bool of_zero = false;  // of time 0 on the scale of time (`start_time`), not of the first sample
 };
 std::optional<Start> start_in_file(const Source& source);
 

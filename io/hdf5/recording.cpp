@@ -32,6 +32,9 @@ class Description {
     std::optional<StampLine> find_stamps(const OpenOptions& options, bool attached_only) const;
     void find_rate(const OpenOptions& options, const std::optional<StampLine>& attached,
                    const std::optional<StampLine>& beside);
+    /// Whether an axis beside time is one of frequencies: an image.
+    bool has_frequencies() const;
+    void find_origin(const std::optional<StampLine>& stamps);
     void find_start(const OpenOptions& options, const std::optional<StampLine>& stamps);
 
     const Source& source_;
@@ -103,7 +106,22 @@ void Description::describe_time(const OpenOptions& options) {
                 to_text(gap.at) + (more > 0 ? ", and " + std::to_string(more) + " more" : ""),
             "--gaps split filters each piece on its own, --gaps ignore takes the samples as they follow");
     }
+    find_origin(stamps);
     find_start(options, stamps);
+}
+
+/// Where the first sample is on the scale of time: attached to the signal, or stamps beside it.
+void Description::find_origin(const std::optional<StampLine>& stamps) {
+    std::vector<std::string> paths =
+        dimension_scales(source_.dataset)[static_cast<std::size_t>(frame_.time_axis)];
+    if (stamps) paths.push_back(stamps->path);
+    for (const std::string& path : paths) {
+        const auto origin = time_origin(source_, path, frame_.frames);
+        if (!origin || (!origin->in_samples && !recording_.rate)) continue;
+        recording_.time_first =
+            origin->in_samples && recording_.rate ? origin->value / *recording_.rate : origin->value;
+        return;
+    }
 }
 
 void Description::find_start(const OpenOptions& options, const std::optional<StampLine>& stamps) {
@@ -118,10 +136,22 @@ void Description::find_start(const OpenOptions& options, const std::optional<Sta
         start = Start{to_iso8601(*stamps->start), "first time stamp in " + stamps->path};
     } else {
         start = start_in_file(source_);
+        const auto zero = start && start->of_zero ? parse_timestamp(start->time) : std::nullopt;
+        if (zero && recording_.rate) start->time = to_iso8601(later(*zero, recording_.time_first));
     }
     if (!start) return;
     recording_.start_time = start->time;
     recording_.start_time_source = start->source;
+}
+
+bool Description::has_frequencies() const {
+    const auto scales = dimension_scales(source_.dataset);
+    for (std::size_t axis = 0; axis < scales.size(); ++axis) {
+        if (plain_name(axis_label(source_.dataset, static_cast<int>(axis))) == "frequency") return true;
+        for (const std::string& path : scales[axis])
+            if (plain_name(path.substr(path.rfind('/') + 1)) == "frequency") return true;
+    }
+    return false;
 }
 
 void Description::find_rate(const OpenOptions& options, const std::optional<StampLine>& attached,
@@ -139,7 +169,8 @@ void Description::find_rate(const OpenOptions& options, const std::optional<Stam
     }
     const bool gps =
         attached && (attached->path.ends_with("/gps_time") || attached->path.ends_with("/posix_time"));
-    if (!rate && gps) rate = stamped(attached);
+    // An image's `sampling_rate` is that of the signal that it was made of: its columns are farther apart.
+    if (!rate && (gps || (!options.image && has_frequencies()))) rate = stamped(attached);
     if (!rate) rate = rate_of_maker(source_);
     if (!rate) rate = rate_in_attributes(source_.dataset, source_.home_name);
     const auto scales = dimension_scales(source_.dataset);
@@ -153,7 +184,6 @@ void Description::find_rate(const OpenOptions& options, const std::optional<Stam
     const auto from_stamps = attached ? stamped(attached) : stamped(beside);
     if (!rate) rate = from_stamps;
     if (!rate) return;
-    // An image keeps the rate of the signal that it was made of: its columns are farther apart.
     if (from_stamps && !options.rate && !options.image &&
         std::abs(from_stamps->hertz / rate->hertz - 1) > 0.01)
         warn(source_.where, "rate is " + to_text(rate->hertz) + " Hz by " + rate->source + ", and " +

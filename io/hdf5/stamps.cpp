@@ -27,6 +27,7 @@ class Stamps {
     }
 
     bool unit_known() const { return unit_.has_value(); }
+    double first() const { return first_ * unit_.value_or(1); }
     double resolution() const { return resolution_ * unit_.value_or(1); }
     /// Of the first stamp, where they are absolute.
     std::optional<Timestamp> start() const { return start_; }
@@ -243,6 +244,20 @@ class Fit {
 };
 }  // namespace
 
+namespace {
+
+/// First value and step (in the scale's units) of a long scale that convoy wrote without its values.
+struct EvenScale {
+    double first = 0, step = 1;
+};
+std::optional<EvenScale> even_scale(hid_t dataset) {
+    const auto first = attribute(dataset, "first"), step = attribute(dataset, "step");
+    if (!first || !step || !first->number() || !step->number()) return std::nullopt;
+    return EvenScale{*first->number(), *step->number()};
+}
+
+}  // namespace
+
 std::optional<StampLine> stamp_line(const Source& source, const std::string& path, Index frames,
                                     double tolerance) {
     Lock lock;
@@ -253,9 +268,16 @@ std::optional<StampLine> stamp_line(const Source& source, const std::string& pat
     const auto element = element_of(type);
     if (!element || element->parts != 1) return std::nullopt;
 
-    Stamps stamps(std::move(dataset), source.path + ":" + path);
     StampLine line;
     line.path = path;
+    if (const auto even = even_scale(dataset)) {
+        const double step = even->step * seconds_in(units_of(dataset)).value_or(0);
+        if (!(step > 0)) return std::nullopt;
+        line.frames = frames;
+        line.rate = simplest(1 / step, 1e-12);
+        return line;
+    }
+    Stamps stamps(std::move(dataset), source.path + ":" + path);
     line.frames = stamps.finished(frames);
     if (line.frames < 2) return std::nullopt;
     Fit fit(stamps, line.frames, tolerance);
@@ -264,6 +286,26 @@ std::optional<StampLine> stamp_line(const Source& source, const std::string& pat
     line.start = stamps.start();
     line.gaps = fit.gaps();
     return line;
+}
+
+std::optional<TimeOrigin> time_origin(const Source& source, const std::string& path, Index frames) {
+    Lock lock;
+    Dataset dataset(H5Dopen2(source.home, path.c_str(), H5P_DEFAULT));
+    const auto dims = dataset.valid() ? dataset_extents(dataset) : std::nullopt;
+    if (!dims || dims->size() != 1 || (*dims)[0] != frames) return std::nullopt;
+    Type type(H5Dget_type(dataset));
+    const auto element = element_of(type);
+    if (!element || element->parts != 1) return std::nullopt;
+    const std::string units = units_of(dataset);
+    const bool in_samples = units == "sample" || units == "samples";
+    if (const auto even = even_scale(dataset)) {
+        const double unit = in_samples ? 1 : seconds_in(units).value_or(0);
+        return unit > 0 ? std::optional(TimeOrigin{even->first * unit, in_samples}) : std::nullopt;
+    }
+    const Stamps stamps(std::move(dataset), source.path + ":" + path);
+    if (stamps.start() || !(stamps.unit_known() || in_samples) || !std::isfinite(stamps.first()))
+        return std::nullopt;
+    return TimeOrigin{stamps.first(), in_samples};
 }
 
 }  // namespace convoy::io::h5

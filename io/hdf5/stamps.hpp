@@ -22,4 +22,13 @@ struct StampLine {
 std::optional<StampLine> stamp_line(const Source& source, const std::string& path, Index frames,
                                     double tolerance);
 
+/// What a scale of time says of the first of its `frames` samples.
+struct TimeOrigin {
+    double value = 0;
+    bool in_samples = false;  // not in seconds
+};
+/// Of the scale at `path` in source.home; nullopt where it has another length, no known unit, or counts from
+/// a date.
+std::optional<TimeOrigin> time_origin(const Source& source, const std::string& path, Index frames);
+
 }  // namespace convoy::io::h5

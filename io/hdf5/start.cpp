@@ -58,28 +58,21 @@ std::optional<Start> in_attributes(hid_t object, const std::string& name) {
             if (plain_name(attribute_name) != wanted) continue;
             const auto value = attribute(object, attribute_name);
             if (const auto time = value ? time_in(*value) : std::nullopt)
-                return Start{*time, "attribute " + attribute_name + " of " + name};
+                return Start{*time, "attribute " + attribute_name + " of " + name,
+                             attribute_name == "start_time"};
         }
     return std::nullopt;
-}
-
-/// GPS counts seconds from 1980-01-06 without leap seconds.
-Timestamp gps_time(double gps) {
-    constexpr double leaps[] = {46828800,  78364801,  109900802, 173059203,  252028804,  315187205,
-                                346723206, 393984007, 425520008, 457056009,  504489610,  551750411,
-                                599184012, 820108813, 914803214, 1025136015, 1119744016, 1167264017};
-    double leap_seconds = 0;
-    for (const double leap : leaps)
-        leap_seconds += gps > leap ? 1 : 0;
-    return {std::llround((gps + 315964800.0 - leap_seconds) * 1e6) * 1000, true};
 }
 
 std::optional<Start> of_gwosc(const Source& source) {
     const auto first = attribute(source.dataset, "Xstart");
     const auto spacing = attribute(source.dataset, "Xspacing");
-    if (!first || !spacing || !first->number() || *first->number() < 1e8) return std::nullopt;
-    return Start{to_iso8601(gps_time(*first->number())),
-                 "attribute Xstart of " + source.home_name + " (GPS)"};
+    if (spacing && first && first->number() && is_gps_time(*first->number()))
+        return Start{to_iso8601(gps_time(*first->number())),
+                     "attribute Xstart of " + source.home_name + " (GPS)"};
+    const auto meta = spacing ? value_at(source, "/meta/GPSstart") : std::nullopt;
+    if (!meta || !meta->number() || !is_gps_time(*meta->number())) return std::nullopt;
+    return Start{to_iso8601(gps_time(*meta->number())), "dataset /meta/GPSstart (GPS)"};
 }
 
 /// Starting time in seconds after the session's reference time.

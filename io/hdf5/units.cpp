@@ -115,6 +115,21 @@ std::optional<Timestamp> epoch_time(double value) {
                      true};  // a float64 of seconds is good to 0.2 us
 }
 
+bool is_gps_time(double value) {
+    return value >= 1e8 && value < 2e9;
+}
+
+Timestamp gps_time(double value) {
+    // Seconds from 1980-01-06 without leap seconds, which came at these.
+    constexpr double leaps[] = {46828800,  78364801,  109900802, 173059203,  252028804,  315187205,
+                                346723206, 393984007, 425520008, 457056009,  504489610,  551750411,
+                                599184012, 820108813, 914803214, 1025136015, 1119744016, 1167264017};
+    double leap_seconds = 0;
+    for (const double leap : leaps)
+        leap_seconds += value > leap ? 1 : 0;
+    return {std::llround((value + 315964800.0 - leap_seconds) * 1e6) * 1000, true};
+}
+
 std::vector<std::string> groups_above(const std::string& path) {
     std::vector<std::string> groups;
     for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0;

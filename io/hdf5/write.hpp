@@ -50,10 +50,15 @@ struct Change {
 };
 Change change_of(const OutputSpec& spec);
 
-/// Makes the attributes of a copied object true for the output: rates, steps, counts, times, indices of
-/// channels. What cannot be made true becomes source_NAME. `signal`: the object is the signal itself (scale
-/// factors are its own).
-void make_true(hid_t object, const Change& change, bool signal, const std::string& where);
+/// Where a copied object stands: the signal itself (scale factors are its own), what is about the signal only
+/// (groups above it, scales, series beside it), or what may be about something else too.
+enum class Place { signal, around, apart };
+/// Makes the attributes of a copied object true for the output: rates, steps, counts, durations, times,
+/// indices of channels. What cannot be made true becomes source_NAME; apart from the signal only values that
+/// are those of the source count as about it.
+void make_true(hid_t object, const Change& change, Place place, const std::string& where);
+/// The same of a dataset of one value, told by its name and value.
+void make_true(hid_t file, const std::string& path, const Change& change, const std::string& where);
 
 /// Copies things from a source file with their HDF5 types unchanged. Object references need their targets:
 /// they are set by finish(), when everything is there.

@@ -3,6 +3,7 @@
 
 #include "io/hdf5/source.hpp"
 #include "io/hdf5/write.hpp"
+#include "io/timestamp.hpp"
 
 namespace convoy::io::h5 {
 
@@ -125,7 +126,12 @@ void describe(hid_t dataset, const OutputSpec& spec) {
     for (const auto& [name, text] : r.tags)
         if (!has_attribute(dataset, name)) set_text(dataset, name, text, where);
     if (!r.start_time) return;
-    if (!has_attribute(dataset, "start_time")) set_text(dataset, "start_time", *r.start_time, where);
+    // That of time 0 on the scale, which a part of a longer recording begins after.
+    const auto start = parse_timestamp(*r.start_time);
+    const double before = r.rate ? r.time_first : 0;
+    if (!has_attribute(dataset, "start_time"))
+        set_text(dataset, "start_time",
+                 start && before != 0 ? to_iso8601(later(*start, -before)) : *r.start_time, where);
     if (!has_attribute(dataset, "start_time_source"))
         set_text(dataset, "start_time_source", r.start_time_source, where);
 }
@@ -198,7 +204,7 @@ Dataset lay_out(hid_t file, const OutputSpec& spec, const std::vector<Index>& ch
         copier.attributes(origin->signal, dataset);
     else
         inherit_attributes(copier, *origin, dataset);
-    make_true(dataset, change, true, spec.path);
+    make_true(dataset, change, Place::signal, spec.path);
     copier.finish();
     attach_scales(file, dataset, spec, scales);
     describe(dataset, spec);

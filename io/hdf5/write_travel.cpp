@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/base/quantity.hpp"
-#include "io/hdf5/write.hpp"
+#include "io/hdf5/write_item.hpp"
 
 namespace convoy::io::h5 {
 namespace {
@@ -52,7 +52,7 @@ class Walk {
     void run() {
         Object root = open_object(source_, "/");
         copier_.attributes(root, file_);
-        make_true(file_, change_, false, spec_.path);
+        make_true(file_, change_, Place::around, spec_.path);
         made_[identity(root)] = "/";
         group("/");
         for (const auto& [path, target] : soft_)
@@ -63,6 +63,13 @@ class Walk {
   private:
     bool above_signal(const std::string& path) const {
         return path == "/" || signal_path_.compare(0, path.size() + 1, path + "/") == 0;
+    }
+
+    /// A group of values about the signal, where the reader looks for its rate too.
+    bool tells_of_signal(const std::string& path) const {
+        const std::string name = last_of(path);
+        return above_signal(parent_of(path)) &&
+               has_word(name, {"meta", "header", "info", "server", "daq", "acquisition"});
     }
 
     void group(const std::string& path) {
@@ -111,7 +118,10 @@ class Walk {
         make_groups(file_, path, spec_.path);
         Object made = open_object(file_, path);
         copier_.attributes(from, made);
-        if (above_signal(path)) make_true(made, change_, false, spec_.path);
+        if (above_signal(path))
+            make_true(made, change_, Place::around, spec_.path);
+        else if (tells_of_signal(path))
+            make_true(made, change_, Place::apart, spec_.path);
         group(path);
     }
 
@@ -125,17 +135,28 @@ class Walk {
             cut = {kept(*axes->second.begin())};
         else if (beside && !extents.empty())
             cut = {kept_beside(extents[0], last_of(path))};
-        const bool times = !cut.empty() && cut[0].is_time;
-        if (times && !change_.within()) return;  // a new scale is made
+        const bool times = !cut.empty() && cut[0].is_time, changed = !cut.empty() && !cut[0].all;
+        const bool no_values = scale && has_attribute(from, "first") && has_attribute(from, "step");
+        if ((times && !change_.within()) || (changed && no_values)) return;  // a new scale is made
         if (!copier_.dataset(from, path, cut)) return;
         Dataset made(H5Dopen2(file_, path.c_str(), H5P_DEFAULT));
-        if (beside || scale) make_true(made, change_, false, spec_.path);
+        if (beside || scale) make_true(made, change_, Place::around, spec_.path);
         if (beside && last_of(path) == "channel_conversion" && change_.scaled) neutral(made);
         if (beside && last_of(path) == "starting_time" && change_.first != 0 && change_.rate)
-            move_start(made);
+            Item(file_, path, spec_.path, Item::Kind::dataset)
+                .move(
+                    static_cast<double>(change_.first) / static_cast<double>(change_.up) / change_.rate_in(),
+                    0);
+        const std::string group = parent_of(path);
+        if (!scale && is_one(extents) && (above_signal(group) || tells_of_signal(group)))
+            make_true(file_, path, change_, spec_.path);
         if (!scale) return;
         for (const std::size_t axis : axes->second)
             scales_[axis].push_back(path);
+    }
+
+    static bool is_one(const std::vector<Index>& extents) {
+        return std::all_of(extents.begin(), extents.end(), [](Index n) { return n == 1; });
     }
 
     /// What stays along an axis of the signal.
@@ -184,15 +205,6 @@ class Walk {
         const std::vector<double> ones(static_cast<std::size_t>(count), 1.0);
         check(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, ones.data()), spec_.path,
               "channel_conversion cannot be rewritten");
-    }
-
-    /// NWB: seconds from the session's start to the first sample.
-    void move_start(hid_t dataset) const {
-        const auto old = value(dataset);
-        if (!old || !old->number()) return;
-        const double moved = *old->number() + static_cast<double>(change_.first) / change_.rate_in();
-        check(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &moved), spec_.path,
-              "starting_time cannot be rewritten");
     }
 
     /// How the source was made, where convoy made it. Piece by piece: H5Ocopy of HDF5 1.10 crashes on a group

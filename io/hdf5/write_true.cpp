@@ -45,6 +45,21 @@ bool is_start(std::string_view n) {
 bool is_end(std::string_view n) {
     return among(n, {"partendtime", "endtime", "xend", "stoptime", "lastsampletime"});
 }
+bool is_duration(std::string_view n) {
+    return among(n, {"duration", "durations", "durationseconds", "totalduration", "recordingduration",
+                     "signalduration", "partduration"});
+}
+/// Times of the first sample under names that may mean something else, too: true where the value says so.
+bool may_be_start(std::string_view n) {
+    return is_start(n) ||
+           among(n, {"utcstart", "utcstarttime", "starttimeutc", "startdatetime", "timestart", "timemin",
+                     "gpstimestamp", "iso8601timestamp", "timestamp", "time", "rawdatatime",
+                     "filestartgpstime", "filestartcomputertime", "cputimestamp"});
+}
+bool may_be_end(std::string_view n) {
+    return is_end(n) ||
+           among(n, {"gpsend", "utcend", "utcendtime", "endtimeutc", "enddatetime", "timeend", "timemax"});
+}
 bool is_channel_count(std::string_view n) {
     return among(
         n, {"numberofloci", "nchannels", "numchannels", "numberofchannels", "channelcount", "nloci", "nx"});
@@ -70,16 +85,32 @@ void true_step(Item& item, const Change& change) {
     item.give_up();
 }
 
+/// The count that stands for one of the source; empty for others.
+std::optional<Index> count_now(double count, const Change& change) {
+    const auto is = [&](Index n) { return count == static_cast<double>(n); };
+    if (is(change.frames_in)) return change.frames_out;
+    if (is(change.frames_in * change.channels_in)) return change.frames_out * change.channels_out;
+    return std::nullopt;
+}
+
 void true_count(Item& item, const Change& change) {
     const auto value = item.number();
     if (!value) return;
-    const auto is = [&](Index count) { return *value == static_cast<double>(count); };
-    if (is(change.frames_in))
-        item.set(static_cast<double>(change.frames_out));
-    else if (is(change.frames_in * change.channels_in))
-        item.set(static_cast<double>(change.frames_out * change.channels_out));
-    else if (!is(change.channels_in))
+    if (const auto count = count_now(*value, change))
+        item.set(static_cast<double>(*count));
+    else if (*value != static_cast<double>(change.channels_in))
         item.give_up();
+}
+
+/// A length in seconds; one that is not the signal's (of a session, say) stays.
+void true_duration(Item& item, const Change& change) {
+    const auto value = item.number();
+    if (!value || !change.rate) return;
+    const double less = *value * change.rate_in() - static_cast<double>(change.frames_in);
+    if (std::abs(less) <= 1.5)
+        item.set((static_cast<double>(change.frames_out) +
+                  less * static_cast<double>(change.up) / static_cast<double>(change.step)) /
+                 *change.rate);
 }
 
 /// Seconds from the source's first sample to the output's, and by which its end comes earlier.
@@ -142,13 +173,52 @@ void true_scale(hid_t object, const std::string& name, const std::string& plain_
     if (plain_name == "offset") Item(object, name, where).set(0.0);
 }
 
+/// The item is a time near `moment` of the source: as near as its digits tell.
+bool is_moment(const Item& item, const std::optional<Timestamp>& moment, const Change& c) {
+    if (!moment) return false;
+    const double apart = std::max(1.0, 1 / c.rate_in());
+    for (const Timestamp candidate : item.moments())
+        if (std::abs(static_cast<double>(candidate.nanoseconds - moment->nanoseconds)) * 1e-9 <= apart)
+            return true;
+    return false;
+}
+
+/// What integers may round a moved time by: nobody sees a hundredth of a sample.
+double allowed_rounding(const Change& c) {
+    return 0.01 / c.rate_in();
+}
+
+/// A value somewhere beside the signal: changed where it says of the source what is no longer so, else left.
+void make_true_if_known(Item& item, const std::string& n, const Change& c) {
+    const auto value = item.number();
+    if (c.rate && is_rate(n) && value && near(*value, c.rate_in())) return true_rate(item, c);
+    if (c.rate && is_step(n) && value)
+        for (const double unit : {1.0, 1e3, 1e6, 1e9})
+            if (near(*value, unit / c.rate_in())) return true_step(item, c);
+    if (c.moved() && is_count(n) && value)
+        if (const auto count = count_now(*value, c)) return item.set(static_cast<double>(*count));
+    if (!c.selected.empty() && is_channel_count(n) && value == static_cast<double>(c.channels_in))
+        return item.set(static_cast<double>(c.channels_out));
+    if (c.moved() && is_duration(n)) return true_duration(item, c);
+    const auto start = c.rate && c.start ? parse_timestamp(*c.start) : std::nullopt;
+    if (!start) return;
+    if (c.first != 0 && may_be_start(n) && is_moment(item, start, c))
+        return item.move(start_shift(c), allowed_rounding(c));
+    const Timestamp end = later(*start, static_cast<double>(c.frames_in) / c.rate_in());
+    if (c.moved() && may_be_end(n) && is_moment(item, end, c))
+        item.move(end_shift(c, item.time()), allowed_rounding(c));
+}
+
 }  // namespace
 
-void make_true(hid_t object, const Change& c, bool signal, const std::string& where) {
+void make_true(hid_t object, const Change& c, Place place, const std::string& where) {
+    const bool signal = place == Place::signal;
     for (const std::string& name : attribute_names(object)) {
         const std::string n = plain(name);
         Item item(object, name, where);
-        if (signal && c.scaled && among(n, {"scalefactor", "addoffset", "conversion", "offset"})) {
+        if (place == Place::apart) {
+            if (name != "start_time") make_true_if_known(item, n, c);
+        } else if (signal && c.scaled && among(n, {"scalefactor", "addoffset", "conversion", "offset"})) {
             true_scale(object, name, n, where);
         } else if (signal && (c.retyped || c.scaled) &&
                    among(n, {"fillvalue", "missingvalue", "validrange", "validmin", "validmax"})) {
@@ -170,16 +240,23 @@ void make_true(hid_t object, const Change& c, bool signal, const std::string& wh
             true_first_index(item, c.first, c.step);
         } else if (c.first != 0 && is_start(n) && name != "start_time") {
             if (c.rate)
-                item.move(start_shift(c));
+                item.move(start_shift(c), allowed_rounding(c));
             else
                 item.give_up();
         } else if (c.moved() && is_end(n)) {
             if (c.rate)
-                item.move(end_shift(c, item.time()));
+                item.move(end_shift(c, item.time()), allowed_rounding(c));
             else
                 item.give_up();
+        } else if (name != "start_time") {
+            make_true_if_known(item, n, c);
         }
     }
+}
+
+void make_true(hid_t file, const std::string& path, const Change& change, const std::string& where) {
+    Item item(file, path, where, Item::Kind::dataset);
+    if (last_of(path) != "start_time") make_true_if_known(item, plain(last_of(path)), change);
 }
 
 }  // namespace convoy::io::h5
