@@ -78,15 +78,20 @@ int run_single(pipelines::JobRequest request, const Params& params) {
 int run_several(std::vector<pipelines::JobRequest> requests, const Params& params) {
     pipelines::BatchOptions options;
     const std::string command = requests.empty() ? "" : requests.front().command;
-    const Index jobs = params.integer("jobs");
-    if (jobs < 1 || jobs > 1024) throw usage_error("--jobs must be from 1 to 1024");
-    options.jobs = static_cast<int>(jobs);
+    if (const auto jobs = params.integer_if("jobs")) {
+        if (*jobs < 1 || *jobs > 1024) throw usage_error("--jobs must be from 1 to 1024");
+        options.jobs = static_cast<int>(*jobs);
+    }
     options.fail_fast = params.flag("fail-fast");
-    Progress progress(params, to_text(static_cast<Index>(requests.size())) + " files");
-    const auto show = progress.callback();
-    options.finished = [&](const pipelines::Outcome& outcome, std::size_t done, std::size_t all) {
+    Progress progress(params, {});
+    if (progress.shown())
+        options.progress = [&](const pipelines::BatchProgress& b) {
+            progress.show(
+                b.part, b.samples,
+                to_text(static_cast<Index>(b.done)) + "/" + to_text(static_cast<Index>(b.all)) + " files");
+        };
+    options.finished = [](const pipelines::Outcome& outcome) {
         if (!outcome.error.empty()) log_error(outcome.error);
-        if (show) show(static_cast<Index>(done), static_cast<Index>(all));
     };
     const auto outcomes = pipelines::run_batch(std::move(requests), options);
     const auto skipped = std::count_if(outcomes.begin(), outcomes.end(), [](const pipelines::Outcome& o) {

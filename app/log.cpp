@@ -63,18 +63,17 @@ struct Progress::State {
     bool shown = false;
     Clock::time_point start = Clock::now(), last = start;
 
-    void show(Index done, Index total) {
+    void show(double part, Index samples) {
         const auto now = Clock::now();
-        if (total <= 0 || now - last < std::chrono::milliseconds(100)) return;
+        if (!(part > 0) || now - last < std::chrono::milliseconds(100)) return;
         last = now;
         shown = true;
         const double seconds = std::chrono::duration<double>(now - start).count();
-        const double part = static_cast<double>(done) / static_cast<double>(total);
         constexpr int width = 24;
         std::string bar(static_cast<std::size_t>(part * width), '#');
         bar.resize(width, '.');
         std::fprintf(stderr, "\r%s [%s] %3.0f %%  %.1f Msamples/s  %.0f s left \033[K", label.c_str(),
-                     bar.c_str(), part * 100, static_cast<double>(done) / seconds * 1e-6,
+                     bar.c_str(), part * 100, static_cast<double>(samples) / seconds * 1e-6,
                      seconds * (1 - part) / part);
     }
 };
@@ -91,7 +90,15 @@ Progress::~Progress() {
 
 std::function<void(Index, Index)> Progress::callback() {
     if (!state_) return {};
-    return [state = state_.get()](Index done, Index total) { state->show(done, total); };
+    return [state = state_.get()](Index done, Index total) {
+        if (total > 0) state->show(static_cast<double>(done) / static_cast<double>(total), done);
+    };
+}
+
+void Progress::show(double part, Index samples, const std::string& label) {
+    if (!state_) return;
+    state_->label = label;
+    state_->show(part, samples);
 }
 
 }  // namespace convoy::app

@@ -26,6 +26,10 @@ class Progress {
     Progress(const Params& params, std::string label);
     Progress(const Progress&) = delete;
     ~Progress();
+    /// Whether there is anybody to see it.
+    bool shown() const { return state_ != nullptr; }
+    /// How far the work is, from 0 to 1, samples written so far, and what is at work.
+    void show(double part, Index samples, const std::string& label);
     /// The function to call with samples done and all samples.
     std::function<void(Index, Index)> callback();
 

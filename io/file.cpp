@@ -110,6 +110,12 @@ Index bytes_held(const std::string& path) {
     return ::stat(path.c_str(), &status) == 0 ? Index{status.st_blocks} * 512 : 0;
 }
 
+/// Looks first: removing takes the folder away from others for a moment.
+void remove_journal(const std::string& final_path) {
+    const std::string journal = PartFile::journal_path(final_path);
+    if (::access(journal.c_str(), F_OK) == 0) ::unlink(journal.c_str());
+}
+
 /// Opens and locks the temporary file. Empty where another run renamed or removed it in between.
 File locked(const std::string& path, const std::string& final_path, int create) {
     File file(::open(path.c_str(), O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0666));
@@ -137,15 +143,16 @@ PartFile::PartFile(std::string final_path, Index bytes, bool take_up)
     if (file_.descriptor() < 0)
         throw failed(final_, "another run is writing it", "give another place with -o");
     if (take_up) return;
-    ::unlink(journal_path(final_).c_str());
-    if (::ftruncate(file_.descriptor(), 0) != 0)
+    remove_journal(final_);
+    // A new file is not cut: ext4 would write it out as soon as it is closed.
+    if (file_.size() > 0 && ::ftruncate(file_.descriptor(), 0) != 0)
         throw failed(final_, "cannot be written: " + system_error_text(errno));
 }
 
 PartFile::~PartFile() {
     if (committed_ || keep_ || file_.descriptor() < 0) return;
     ::unlink(path_.c_str());
-    ::unlink(journal_path(final_).c_str());
+    remove_journal(final_);
 }
 
 void PartFile::write_at(Index offset, const void* from, Index bytes) const {
@@ -170,7 +177,7 @@ void PartFile::commit(bool sync, bool overwrite) {
         throw failed(final_, "cannot be renamed from " + path_ + ": " + system_error_text(errno));
     committed_ = true;
     if (sync) flush_folder(final_);
-    ::unlink(journal_path(final_).c_str());
+    remove_journal(final_);
 }
 
 }  // namespace convoy::io

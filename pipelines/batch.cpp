@@ -1,5 +1,7 @@
 #include "pipelines/batch.hpp"
 
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/device/threads.hpp"
 #include "pipelines/cancel.hpp"
 #include "pipelines/inputs.hpp"
 
@@ -21,7 +24,10 @@ constexpr Param list[] = {
     {.name = "split",
      .value = "WHERE",
      .help = "cut the result again: `input` (with --join, one output an input) or a time"},
-    {.name = "jobs", .kind = Kind::integer, .value = "N", .help = "files at once", .fallback = "1"},
+    {.name = "jobs",
+     .kind = Kind::integer,
+     .value = "N",
+     .help = "files at once; default: short ones a thread each, long ones one by one"},
     {.name = "fail-fast", .kind = Kind::flag, .help = "stop at the first file that fails"},
     {.name = "failed-to", .value = "FILE", .help = "write the names of files that failed, one a line"},
     {.name = "shard", .value = "I/N", .help = "take one of N parts of the inputs; slurm: an array job's own"},
@@ -59,6 +65,13 @@ Index file_bytes(const std::string& input) {
     return error ? 0 : static_cast<Index>(bytes);
 }
 
+Index bytes_of(const JobRequest& request) {
+    Index bytes = file_bytes(request.input);
+    for (const std::string& input : request.joined)
+        bytes += file_bytes(input);
+    return bytes;
+}
+
 Index environment(const char* name) {
     const char* text = std::getenv(name);
     const auto value = text == nullptr ? std::nullopt : parse_integer(text);
@@ -68,7 +81,61 @@ Index environment(const char* name) {
     return *value;
 }
 
+// Sums up how far the jobs are, each by its input's bytes.
+class Meter {
+  public:
+    Meter(std::vector<JobRequest>& requests, const BatchOptions& options) : options_(options) {
+        state_.all = requests.size();
+        if (!options.progress) return;
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            weights_.push_back(static_cast<double>(std::max<Index>(1, bytes_of(requests[i]))));
+            total_ += weights_.back();
+            requests[i].progress = [this, i](Index done, Index total) { at_work(i, done, total); };
+        }
+        parts_.resize(weights_.size());
+        samples_.resize(weights_.size());
+    }
+
+    void finished(std::size_t i, const Outcome& outcome) {
+        const std::scoped_lock lock(mutex_);
+        ++state_.done;
+        if (options_.finished) options_.finished(outcome);
+        if (options_.progress) tell(i, 1, samples_[i]);
+    }
+
+  private:
+    void at_work(std::size_t i, Index done, Index total) {
+        const std::scoped_lock lock(mutex_);
+        if (total > 0) tell(i, static_cast<double>(done) / static_cast<double>(total), done);
+    }
+    void tell(std::size_t i, double part, Index samples) {
+        state_.part += (part - parts_[i]) * weights_[i] / total_;
+        state_.samples += samples - samples_[i];
+        parts_[i] = part, samples_[i] = samples;
+        options_.progress(state_);
+    }
+
+    const BatchOptions& options_;
+    std::mutex mutex_;
+    BatchProgress state_;
+    std::vector<double> weights_, parts_;
+    std::vector<Index> samples_;
+    double total_ = 0;
+};
+
 }  // namespace
+
+int files_at_once(const std::vector<JobRequest>& requests, Index threads) {
+    constexpr Index most = 8, short_file = 16 << 20;  // HDF5 does one thing at a time: more would wait for it
+    if (requests.size() < 2) return 1;
+    Index bytes = 0;
+    for (const JobRequest& request : requests)
+        bytes += bytes_of(request);
+    const auto files = static_cast<Index>(requests.size());
+    if (bytes / files > short_file) return 1;
+    if (device::select(requests.front().options.text("device")).backend != device::Backend::cpu) return 1;
+    return static_cast<int>(std::min({threads, most, files}));
+}
 
 std::span<const Param> batch_params() {
     return list;
@@ -76,30 +143,34 @@ std::span<const Param> batch_params() {
 
 std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options) {
     const std::size_t all = requests.size();
+    const Index threads = device::threads_here();
+    const int jobs = options.jobs > 0 ? options.jobs : files_at_once(requests, threads);
     std::vector<Outcome> outcomes(all);
+    Meter meter(requests, options);
     std::atomic<std::size_t> next{0};
     std::atomic<bool> stop{false};
-    std::mutex mutex;
-    std::size_t done = 0;
     const auto work = [&] {
         for (std::size_t i; (i = next++) < all;) {
             if (stop || signal_received() != 0) {
                 outcomes[i] = {requests[i].input, requests[i].output, {}, {}, Fault::failed, true};
                 continue;
             }
-            requests[i].share = std::max(1, options.jobs);
+            requests[i].share = jobs;
             outcomes[i] = run_one(std::move(requests[i]), all > 1);
             if (options.fail_fast && !outcomes[i].error.empty()) stop = true;
-            const std::scoped_lock lock(mutex);
-            ++done;
-            if (options.finished) options.finished(outcomes[i], done, all);
+            meter.finished(i, outcomes[i]);
         }
     };
+    // Each job at work has its part of the threads.
+    const auto apart = [&] {
+        tbb::task_arena arena(static_cast<int>(std::max<Index>(1, threads / jobs)));
+        arena.execute(work);
+    };
     {
-        std::vector<std::jthread> threads;
-        for (int j = 1; j < options.jobs; ++j)
-            threads.emplace_back(work);
-        work();
+        std::vector<std::jthread> others;
+        for (int j = 1; j < jobs; ++j)
+            others.emplace_back(apart);
+        jobs > 1 ? apart() : work();
     }
     const bool kept = std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.kept; });
     if (kept && signal_received() != 0) throw Cancelled(signal_received(), true);

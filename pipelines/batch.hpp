@@ -24,11 +24,23 @@ struct Outcome {
     bool kept = false;     // stopped midway, and what it had done is kept for --resume
 };
 
-struct BatchOptions {
-    int jobs = 1;  // files at once; memory is shared among them
-    bool fail_fast = false;
-    std::function<void(const Outcome&, std::size_t done, std::size_t all)> finished;  // one call at a time
+/// How far a batch is.
+struct BatchProgress {
+    std::size_t done = 0, all = 0;  // files
+    double part = 0;                // of the work by the inputs' bytes, files at work included, from 0 to 1
+    Index samples = 0;              // of results, as far as they are written
 };
+
+struct BatchOptions {
+    int jobs = 0;  // files at once, which share memory and threads; 0: files_at_once()
+    bool fail_fast = false;
+    std::function<void(const Outcome&)> finished;        // one call at a time
+    std::function<void(const BatchProgress&)> progress;  // the same
+};
+
+/// Files to be worked on at once where nobody says how many: short ones on a CPU side by side, each by a
+/// thread of its own, since opening and creating files leaves other threads idle; long ones one by one.
+int files_at_once(const std::vector<JobRequest>& requests, Index threads);
 
 /// Runs the jobs, `jobs` at a time; outcomes in the order of the requests. Throws only Cancelled.
 std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options);

@@ -1,4 +1,5 @@
-// A short checksum of bytes: FNV-1a of 64 bits.
+// A short checksum of bytes, which tells changes from one another but not from forgeries: FNV-1a of 64 bits, in
+// lanes of words.
 #pragma once
 
 #include <cstddef>

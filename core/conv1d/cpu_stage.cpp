@@ -1,6 +1,5 @@
 #include "core/conv1d/cpu_stage.hpp"
 
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/rows.hpp"
+#include "core/device/threads.hpp"
 
 namespace convoy::conv1d {
 
@@ -109,8 +109,7 @@ class CpuStage : public Stage {
         const Index edge_step = edges_apart() ? y_step : 0;
         const Index samples = rows_ * (x_step + y_step + edge_step) + kernel_->scratch(),
                     bytes = samples * Index{sizeof(T)};
-        const auto threads = static_cast<Index>(
-            tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+        const Index threads = device::threads_here();
         workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_scratch_bytes / bytes, 1, threads)));
         for (Worker& w : workers_) {
             w.memory = device::Buffer(device::cpu(), static_cast<std::size_t>(bytes));

@@ -1,12 +1,12 @@
 #include "core/conv2d/cpu_stage.hpp"
 
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "core/base/rows.hpp"
+#include "core/device/threads.hpp"
 
 namespace convoy::conv2d {
 
@@ -111,8 +111,7 @@ class CpuStage : public Stage {
         const Index x = ceil_to(samples(rows_, columns_), line);
         const Index y = p_.complex ? ceil_to(p_.group_filters() * rows_ * columns_, line) : 0;
         const Index bytes = (x + y + kernel_->scratch()) * Index{sizeof(T)};
-        const auto threads = static_cast<Index>(
-            tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+        const Index threads = device::threads_here();
         workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_bytes / bytes, 1, threads)));
         for (Worker& w : workers_) {
             w.memory = device::Buffer(device::cpu(), static_cast<std::size_t>(bytes));

@@ -1,6 +1,5 @@
 // Spectrograms on the CPU: threads share tiles of (channels x transforms); each transform is one SIMD lane of
 // frames_cpu.hpp, so that no result depends on how the tiles were cut.
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "core/device/threads.hpp"
 #include "core/spectrum/average.hpp"
 #include "core/spectrum/frames_cpu.hpp"
 #include "core/spectrum/samples_cpu.hpp"
@@ -31,8 +31,7 @@ class CpuStage : public SpectrogramStage {
         tile_ = std::clamp<Index>(room / p_.hop, 1, 8 * lanes);
         tile_ = (std::min(tile_, p_.transforms()) + lanes - 1) / lanes * lanes;
         width_ = ((tile_ - 1) * p_.hop + length + line - 1) / line * line;
-        const auto threads = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-        for (std::size_t t = 0; t < threads; ++t)
+        for (Index t = 0; t < device::threads_here(); ++t)
             workers_.emplace_back(*this);
     }
 

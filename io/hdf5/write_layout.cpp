@@ -1,6 +1,7 @@
 // Everything in an HDF5 output but its samples, made before the first of them.
 #include <algorithm>
 
+#include "io/hdf5/gathering.hpp"
 #include "io/hdf5/source.hpp"
 #include "io/hdf5/write.hpp"
 #include "io/timestamp.hpp"
@@ -143,8 +144,7 @@ File make_file(const PartFile& part) {
     const std::string& where = part.final_path();
     // 1.8 is old enough for every reader, and holds attributes of any size.
     check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST), where, "cannot be made");
-    check(H5Pset_file_locking(access, false, true), where,
-          "cannot be made");  // the temporary file is locked already
+    gather_writes(access, part.file().descriptor(), where);
     check(H5Pset_alignment(access, 1 << 16, 4096), where, "cannot be made");  // samples start on a page
     H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);  // netCDF wants it
     return File(

@@ -1,6 +1,9 @@
 #include "pipelines/steps/design_params.hpp"
 
+#include <tuple>
+
 #include "core/base/error.hpp"
+#include "core/base/recent.hpp"
 
 namespace convoy::pipelines {
 
@@ -40,7 +43,14 @@ design::Filter design_filter(const Params& p, double rate) {
     request.transition = p.number_if("transition");
     request.atten_db = p.number("atten-db");
     request.window = p.text("window");
-    return design::windowed_sinc(request);
+    // The files of a batch have their filter in common.
+    using Key = std::tuple<design::Band, std::vector<double>, double, std::optional<Index>,
+                           std::optional<double>, double, std::string>;
+    static Recent<Key, design::Filter> recent(16);
+    const Key key{request.band,       request.cutoffs,  rate,          request.numtaps,
+                  request.transition, request.atten_db, request.window};
+    return *recent.get(
+        key, [&] { return std::make_shared<const design::Filter>(design::windowed_sinc(request)); });
 }
 
 std::vector<std::pair<std::string, std::string>> design_notes(const Params& p, const design::Filter& filter) {

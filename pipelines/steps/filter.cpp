@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/recent.hpp"
 #include "core/design/design.hpp"
 #include "io/taps.hpp"
 #include "pipelines/step.hpp"
@@ -83,18 +84,27 @@ Taps given_or_designed(const Params& p, const Flow& flow, Index decimate) {
                       "give --taps FILE, --lowpass HZ, --highpass HZ, --bandpass LO,HI or --bandstop LO,HI");
 }
 
-// A filter that passes what the new rate cannot hold makes false tones.
-void warn_of_aliasing(const Taps& taps, Index decimate, const Flow& flow) {
-    if (decimate == 1 || taps.for_decimation) return;
+// How loud a filter passes what lies beyond a transition above the new Nyquist frequency, in dB.
+double leak_of(const std::vector<double>& taps, Index decimate) {
     constexpr int points = 512;
-    constexpr double visible_db = -40;
     const double nyquist = 0.5 / static_cast<double>(decimate);  // the new one, at a rate of 1
     std::vector<double> frequencies;
     for (int i = 0; i <= points; ++i)
         frequencies.push_back(nyquist + (0.5 - nyquist) * i / points);
-    const auto level = design::response_db(taps.values, frequencies, 1.0);
+    const auto level = design::response_db(taps, frequencies, 1.0);
     // The first tenth above the new Nyquist frequency is a usual transition; what is loud beyond it leaks.
-    const double leak = *std::max_element(level.begin() + points / 10, level.end());
+    return *std::max_element(level.begin() + points / 10, level.end());
+}
+
+// A filter that passes what the new rate cannot hold makes false tones.
+void warn_of_aliasing(const Taps& taps, Index decimate, const Flow& flow) {
+    if (decimate == 1 || taps.for_decimation) return;
+    constexpr double visible_db = -40;
+    using Key = std::pair<std::vector<double>, Index>;
+    static Recent<Key, double> recent(16);  // the files of a batch have their filter in common
+    const double leak = *recent.get({taps.values, decimate}, [&] {
+        return std::make_shared<const double>(leak_of(taps.values, decimate));
+    });
     if (leak > visible_db)
         warn(flow.label, "the filter passes " + to_text(std::round(leak * 10) / 10) +
                              " dB above the new Nyquist frequency: what is there will alias");
