@@ -11,7 +11,7 @@
 #include <memory>
 #include <new>
 
-#if __has_include(<H5FDdevelop.h>)  // where releases past 1.12 keep what drivers are made of
+#if H5_VERSION_GE(1, 13, 0)  // keeps what drivers are made of apart
 #include <H5FDdevelop.h>
 #endif
 

@@ -16,6 +16,27 @@ bool with_values(const Axis& axis, Index extent, const OutputSpec& spec) {
     return !axis.values.empty() || bytes <= std::max<Index>(1 << 20, data / 16);
 }
 
+/// The values in pieces: beside many channels a scale may be as long as memory.
+void write_values(hid_t scale, hid_t space, const Axis& axis, Index extent, const std::string& where,
+                  const std::string& path) {
+    constexpr Index piece = 1 << 17;
+    std::vector<double> values;
+    for (Index at = 0; at < extent; at += piece) {
+        values.assign(static_cast<std::size_t>(std::min(piece, extent - at)), 0);
+        for (Index i = 0; i < static_cast<Index>(values.size()); ++i)
+            if (axis.values.empty())
+                values[i] = axis.first + static_cast<double>(at + i) * axis.step;
+            else if (at + i < static_cast<Index>(axis.values.size()))
+                values[i] = axis.values[at + i];
+        const auto first = static_cast<hsize_t>(at), count = static_cast<hsize_t>(values.size());
+        const Space memory(check(H5Screate_simple(1, &count, nullptr), where, path + " cannot be written"));
+        check(H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, nullptr, &count, nullptr), where,
+              path + " cannot be written");
+        check(H5Dwrite(scale, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()), where,
+              path + " cannot be written");
+    }
+}
+
 Dataset make_scale(hid_t file, const std::string& path, const Axis& axis, Index extent,
                    const OutputSpec& spec) {
     const hsize_t length = static_cast<hsize_t>(extent);
@@ -29,13 +50,7 @@ Dataset make_scale(hid_t file, const std::string& path, const Axis& axis, Index 
         set_number(scale, "step", axis.step, spec.path);
         return scale;
     }
-    std::vector<double> values = axis.values;
-    values.resize(static_cast<std::size_t>(extent));
-    if (axis.values.empty())
-        for (Index i = 0; i < extent; ++i)
-            values[i] = axis.first + static_cast<double>(i) * axis.step;
-    check(H5Dwrite(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), spec.path,
-          path + " cannot be written");
+    write_values(scale, space, axis, extent, spec.path, path);
     return scale;
 }
 

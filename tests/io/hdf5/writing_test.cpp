@@ -340,6 +340,33 @@ TEST_CASE("a result with other axes keeps the attributes of its source") {
           "assert f['frequency'] in d.dims[1].values()");
 }
 
+TEST_CASE("small chunks, their index and long scales come through the gathering of small writes") {
+    Temporary folder;
+    io::OutputSpec spec = spec_of(folder.file("a.h5"), {60000, 2}, 0);
+    SECTION("thousands of small chunks") {
+        spec.chunks = {8, 2};
+    }
+    SECTION("scales of more values than are written at once") {
+        spec = spec_of(folder.file("a.h5"), {2, 200000}, 0);
+        spec.dataset = "/wide";
+        for (const std::size_t a : {0, 1}) {
+            spec.axes[a].values.resize(static_cast<std::size_t>(spec.dims[a]));
+            std::iota(spec.axes[a].values.begin(), spec.axes[a].values.end(), 0.5);
+        }
+    }
+    spec.attributes = {{"long", std::string(50000, 'x')}};  // more than a page
+    make<float>(spec, 777);
+    judge(spec, "assert (d[...] == " + numbers +
+                    ").all()\n"
+                    "for axis, n in zip(d.dims, d.shape):\n"
+                    "    v = axis[0][...]\n"
+                    "    first, step = (0.5, 1) if d.name == '/wide' else (0, 1 / 500 if n == 60000 else 1)\n"
+                    "    assert len(v) == n and np.allclose(v, first + step * np.arange(n)), v\n"
+                    "assert d.attrs['long'] == 'x' * 50000\n"
+                    "assert f.id.get_filesize() == __import__('os').path.getsize(f.filename)");
+    CHECK(folder.names() == std::vector<std::string>{"a.h5"});
+}
+
 TEST_CASE("after a failure nothing is left, and a full disk is one") {
     Temporary folder;
     io::OutputSpec spec = spec_of(folder.file("a.h5"), {1 << 20, 4}, 0);
