@@ -34,14 +34,6 @@ Calibration& in_force() {
     return used;
 }
 
-/// Whether the bounds will do for noise in blocks of n, by a margin for how noise varies.
-bool enough_for_noise(const Problem& p, Index n, double norm, double bound) {
-    // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
-    const double energy = 2 * static_cast<double>(n);
-    const double error = fft_error(1, norm, n, 4.5, energy, 4.5 * norm, energy * norm * norm);
-    return bound * 4 * (2 + std::sqrt(static_cast<double>(p.taps.size()))) > 1.2 * error;
-}
-
 }  // namespace
 
 Calibration shipped_calibration(Index register_bytes) {
@@ -93,9 +85,10 @@ std::optional<double> fft_seconds(const Problem& p) {
     // transform for exact ones. Long ones do not, and their guard takes long to make.
     if (p.taps.size() >= 2000) return io_seconds(p) + blocks.look + blocks.transform;
     const Guard<float> guard(p.taps);
-    if (enough_for_noise(p, blocks.length, guard.norm(), guard.noise()))
+    if (enough_for_noise(static_cast<Index>(p.taps.size()), blocks.length, guard.norm(), guard.noise()))
         return io_seconds(p) + blocks.look + blocks.transform;
-    const bool once = enough_for_noise(p, blocks.length, guard.norm(), SlidingBounds<float>(p.taps).noise());
+    const bool once = enough_for_noise(static_cast<Index>(p.taps.size()), blocks.length, guard.norm(),
+                                       SlidingBounds<float>(p.taps).noise());
     return io_seconds(p) +
            (once ? sliding * blocks.look + blocks.transform : exact * blocks.look + 2 * blocks.transform);
 }

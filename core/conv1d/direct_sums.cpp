@@ -80,6 +80,24 @@ Index nonzero_end_double(const double* x, Index count) {
     return nonzero_end_as(x, count);
 }
 
+template <class T>
+Index first_below_as(const T* x, Index from, Index count, T least) {
+    const hn::ScalableTag<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    const auto needed = hn::Set(d, least);
+    while (from + lanes <= count && hn::AllFalse(d, hn::Lt(hn::LoadU(d, x + from), needed)))
+        from += lanes;
+    while (from < count && !(x[from] < least))
+        ++from;
+    return from;
+}
+Index first_below_float(const float* x, Index from, Index count, float least) {
+    return first_below_as(x, from, count, least);
+}
+Index first_below_double(const double* x, Index from, Index count, double least) {
+    return first_below_as(x, from, count, least);
+}
+
 template <class D, class S>
 HWY_INLINE hn::Vec<D> load_double(D d, const S* x) {
     if constexpr (std::is_same_v<S, double>)
@@ -183,6 +201,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace convoy::conv1d {
 
+HWY_EXPORT(first_below_float);
+HWY_EXPORT(first_below_double);
 HWY_EXPORT(nonzero_begin_float);
 HWY_EXPORT(nonzero_begin_double);
 HWY_EXPORT(nonzero_end_float);
@@ -218,6 +238,14 @@ Index nonzero_end(const T* x, Index count) {
         return HWY_DYNAMIC_DISPATCH(nonzero_end_double)(x, count);
 }
 
+template <class T>
+Index first_below(const T* x, Index from, Index count, T least) {
+    if constexpr (std::is_same_v<T, float>)
+        return HWY_DYNAMIC_DISPATCH(first_below_float)(x, from, count, least);
+    else
+        return HWY_DYNAMIC_DISPATCH(first_below_double)(x, from, count, least);
+}
+
 DirectSums::DirectSums(const std::vector<double>& taps)
     : reversed_(taps.rbegin(), taps.rend()),
       padded_(taps.size() + 2 * static_cast<std::size_t>(together)),
@@ -246,6 +274,8 @@ void DirectSums::sparse(const S* x, const std::int32_t* at, Index samples, Index
     std::copy_n(sums, count, y);
 }
 
+template Index first_below(const float*, Index, Index, float);
+template Index first_below(const double*, Index, Index, double);
 template Index nonzeros(const float*, Index, Index, std::int32_t*);
 template Index nonzeros(const double*, Index, Index, std::int32_t*);
 template Index nonzero_begin(const float*, Index);

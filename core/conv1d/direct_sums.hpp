@@ -21,6 +21,10 @@ Index nonzero_begin(const T* x, Index count);
 template <class T>
 Index nonzero_end(const T* x, Index count);
 
+/// The first of x[from .. count - 1] that is below `least`; count for none.
+template <class T>
+Index first_below(const T* x, Index from, Index count, T least);
+
 /// Outputs that are looked at, and mended, together: a few registers of the widest.
 inline constexpr Index together = 32;
 

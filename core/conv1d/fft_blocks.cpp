@@ -55,4 +55,11 @@ double fft_error(double u, double taps_norm, Index n, double peak_x, double ener
                      4 * stages * energy_y / length + 2 * peak_y * peak_y);
 }
 
+bool enough_for_noise(Index taps, Index n, double norm, double bound) {
+    // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
+    const double energy = 2 * static_cast<double>(n);
+    const double error = fft_error(1, norm, n, 4.5, energy, 4.5 * norm, energy * norm * norm);
+    return bound * 4 * (2 + std::sqrt(static_cast<double>(taps))) > 1.2 * error;
+}
+
 }  // namespace convoy::conv1d

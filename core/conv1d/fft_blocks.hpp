@@ -23,4 +23,8 @@ FftBlocks fft_blocks(const Problem& problem);
 double fft_error(double u, double taps_norm, Index n, double peak_x, double energy_x, double peak_y,
                  double energy_y);
 
+/// Whether outputs of noise of variance 1 that are sure to sum up `bound` are as exact as is promised, in
+/// blocks of n, by a margin for how noise varies.
+bool enough_for_noise(Index taps, Index n, double norm, double bound);
+
 }  // namespace convoy::conv1d

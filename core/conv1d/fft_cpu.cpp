@@ -22,76 +22,15 @@
 #include <type_traits>
 
 #include "core/base/quantity.hpp"
-#include "core/base/recent.hpp"
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
-#include "core/conv1d/direct_sums.hpp"
-#include "core/conv1d/fft_blocks.hpp"
-#include "core/conv1d/fft_guard.hpp"
-#include "core/conv1d/sliding_bounds.hpp"
-#include "core/fft/pair.hpp"
+#include "core/conv1d/fft_prepared.hpp"
 
 namespace convoy::conv1d {
 
 namespace {
 
-std::vector<double> magnitudes_of(std::vector<double> taps) {
-    for (double& h : taps)
-        h = std::abs(h);
-    return taps;
-}
-
-/// Transforms in T, and the loaded spectra of taps and of their magnitudes, one for each part that the taps
-/// are cut into.
-template <class T>
-struct Transforms {
-    explicit Transforms(const FftBlocks& blocks) : convolver(blocks.length) {}
-    fft::PairConvolver<T> convolver;
-    std::vector<device::Buffer> taps, magnitudes;
-};
-
-/// What the taps and the cutting of their blocks decide, whatever the signal. S is the type of the samples;
-/// float32 samples have transforms in float and in double.
-template <class S>
-struct Prepared {
-    Prepared(const std::vector<double>& taps, const FftBlocks& blocks)
-        : guard(taps), sliding(taps), sums(taps), exact(blocks) {
-        const std::vector<double> h = magnitudes_of(taps);
-        const double largest = *std::max_element(h.begin(), h.end());
-        if (std::is_same_v<S, float> && largest > 1e-15 && largest < 1e15) fast.emplace(blocks);
-        for (Index first = 0, m = static_cast<Index>(taps.size()); first < m; first += blocks.part) {
-            const Index end = std::min(m, first + blocks.part);
-            load({&taps[first], &taps[end]}, &Transforms<double>::taps, &Transforms<float>::taps);
-            load({&h[first], &h[end]}, &Transforms<double>::magnitudes, &Transforms<float>::magnitudes);
-        }
-    }
-    /// One part's spectrum, in double and, where there are such transforms, in float.
-    void load(const std::vector<double>& part, std::vector<device::Buffer> Transforms<double>::*in_double,
-              std::vector<device::Buffer> Transforms<float>::*in_float) {
-        const std::vector<double> spectrum =
-            exact.convolver.spectrum(part, static_cast<Index>(part.size()) - 1);
-        (exact.*in_double).push_back(exact.convolver.load(spectrum));
-        if (fast) ((*fast).*in_float).push_back(fast->convolver.load(spectrum));
-    }
-
-    Guard<S> guard;
-    SlidingBounds<S> sliding;
-    DirectSums sums;
-    Transforms<double> exact;
-    std::optional<Transforms<float>> fast;
-};
-
-/// The files of a batch have their filter in common: the last ones are kept, unless they are very long.
-/// Spectra lie in the order of the registers.
-template <class S>
-std::shared_ptr<const Prepared<S>> prepared(const std::vector<double>& taps, const FftBlocks& blocks) {
-    using Key = std::tuple<std::vector<double>, Index, Index, Index>;
-    static Recent<Key, Prepared<S>> recent(4);
-    const auto make = [&] { return std::make_shared<const Prepared<S>>(taps, blocks); };
-    if (taps.size() > 65536) return make();
-    return recent.get({taps, blocks.length, blocks.part, fft::simd_lanes<float>()}, make);
-}
-
+/// S is the type of the samples.
 template <class S>
 class FftRows : public RowKernel<S> {
   public:
@@ -145,13 +84,6 @@ class FftRows : public RowKernel<S> {
         S* y;           // room for 2 keep results
         Level<S> level;
     };
-    /// Lower bounds of what outputs sum up, one a group, and the smallest of them.
-    struct Bounds {
-        const S* values;
-        Index group;
-        S least;
-        enum How { segments, sliding, exact } how;
-    };
 
     void convolve(Pair& pair, const S* x, S* y) {
         pair.x = x;
@@ -164,7 +96,7 @@ class FftRows : public RowKernel<S> {
             pair.x = copy;
             pair.y = pair.scratch + places_.results;
         }
-        Bounds bounds;
+        Bounds<S> bounds;
         look(pair, bounds);
         if (pair.level.peak == 0 && pair.level.energy == 0)
             std::fill_n(pair.y, 2 * keep_, S(0));
@@ -176,36 +108,37 @@ class FftRows : public RowKernel<S> {
     }
 
     /// The pair in float; false where float cannot do it, or for too few of the results.
-    bool fast([[maybe_unused]] const Pair& pair, [[maybe_unused]] Bounds& bounds) {
+    bool fast([[maybe_unused]] const Pair& pair, [[maybe_unused]] Bounds<S>& bounds) {
         if constexpr (narrow) {
             if (!fast_ || !(pair.level.peak > 1e-15F) || !std::isfinite(pair.level.energy)) return false;
-            double least = error<float>(pair, {0, 0}) / allowed_;  // at the least, from the samples alone
-            if (!few(pair, bounds, least, blocks_.affordable32)) {
-                sharpen(pair, bounds);
-                if (!few(pair, bounds, least, blocks_.affordable32)) {
-                    // Below such a share of what is needed, an exact bound would not help.
-                    if (!few(pair, bounds, least / (sliding_.any() ? 4 : 16), blocks_.affordable64))
-                        return false;
-                    tighten(*fast_, pair, bounds);
-                    if (!few(pair, bounds, least, blocks_.affordable64)) return false;
-                }
-            }
-            least =
-                error<float>(pair, transform(*fast_, fast_->taps, pair.x, pair.y, pair.scratch)) / allowed_;
-            if (!few(pair, bounds, least, blocks_.affordable32)) {
-                sharpen(pair, bounds);
-                if (bounds.how != Bounds::exact && !few(pair, bounds, least, blocks_.affordable32))
-                    tighten(*fast_, pair, bounds);
-                if (!few(pair, bounds, least, blocks_.affordable64)) return false;
-            }
-            repair(pair, bounds, least);
+            const auto least = [&](const fft::Size<float>& size) { return error(pair, size) / allowed_; };
+            if (!promising(pair, bounds, least({0, 0}))) return false;  // the samples alone forbid it
+            const double needed = least(transform(*fast_, fast_->taps, pair.x, pair.y, pair.scratch));
+            if (!promising(pair, bounds, needed)) return false;
+            mend(pair, bounds, needed);
             return true;
         }
         return false;
     }
 
+    /// Whether direct sums for all results that are not guaranteed `least` cost less than transforms in
+    /// double. Bounds are made sharper only where that may help: no output sums up more than so many times
+    /// its bound, or too few do to matter. (Bounds that do not even do for noise tell nothing about that.)
+    bool promising(const Pair& pair, Bounds<S>& bounds, double least) const {
+        if (few(pair, bounds, least, blocks_.affordable32)) return true;
+        if (bounds.how == Bounds<S>::exact) return few(pair, bounds, least, blocks_.affordable64);
+        const bool telling = prepared_->segments_do || prepared_->sliding_do;
+        const double more = bounds.how == Bounds<S>::segments ? 16 : 4;
+        if (telling && !few(pair, bounds, least / more, blocks_.affordable64)) return false;
+        if (telling && bounds.how == Bounds<S>::segments && sliding_.any())
+            bounds = slide(pair).second;
+        else
+            tighten(*fast_, pair, bounds);
+        return promising(pair, bounds, least);
+    }
+
     /// The pair in double, with what is not finite left out of the transform.
-    void careful(Pair& pair, Bounds& bounds) {
+    void careful(Pair& pair, Bounds<S>& bounds) {
         const S* const given = pair.x;
         const auto spoils = [](S v) { return !std::isfinite(v); };
         const bool spoiled =
@@ -218,22 +151,31 @@ class FftRows : public RowKernel<S> {
         }
         in_double_ += narrow ? 2 : 0;
         const double least =
-            error<double>(pair, transform(exact_, exact_.taps, pair.x, pair.y, pair.scratch)) / allowed_;
-        if (!few(pair, bounds, least, blocks_.affordable64)) tighten(exact_, pair, bounds);
-        repair(pair, bounds, least);
-        if (spoiled) spoil(given, pair);
+            error(pair, transform(exact_, exact_.taps, pair.x, pair.y, pair.scratch)) / allowed_;
+        if (!few(pair, bounds, least, blocks_.affordable64)) {
+            // Beside silence the guard's bounds reach farther than sharper ones.
+            if (bounds.how != Bounds<S>::segments) bounds = segments(pair).second;
+            if (!few(pair, bounds, least, blocks_.affordable64)) tighten(exact_, pair, bounds);
+        }
+        mend(pair, bounds, least);
+        if (spoiled) prepared_->repair.spoil(given, pair.outputs, decimate_, pair.y);
     }
 
-    void look(Pair& pair, Bounds& bounds) const {
-        pair.level = guard_.look(pair.x, pair.outputs, pair.scratch);
-        bounds = {pair.scratch, guard_.group(), pair.level.least, Bounds::segments};
+    /// The first look at a pair: by the cheapest bounds that do for noise.
+    void look(Pair& pair, Bounds<S>& bounds) const {
+        std::tie(pair.level, bounds) =
+            prepared_->sliding_do && !prepared_->segments_do ? slide(pair) : segments(pair);
     }
 
-    /// Sharper bounds, where there are any, in place of the guard's.
-    void sharpen(const Pair& pair, Bounds& bounds) const {
-        if (bounds.how != Bounds::segments || !sliding_.any()) return;
+    std::pair<Level<S>, Bounds<S>> segments(const Pair& pair) const {
+        const Level<S> level = guard_.look(pair.x, pair.outputs, pair.scratch);
+        return {level, {pair.scratch, guard_.group(), level.least, Bounds<S>::segments}};
+    }
+
+    std::pair<Level<S>, Bounds<S>> slide(const Pair& pair) const {
         S* const values = pair.scratch + places_.sliding;
-        bounds = {values, sliding_.group(), sliding_.look(pair.x, pair.outputs, values), Bounds::sliding};
+        const Level<S> level = sliding_.look(pair.x, pair.outputs, values);
+        return {level, {values, sliding_.group(), level.least, Bounds<S>::sliding}};
     }
 
     /// The largest rounding error of the pair's transforms in T, whose results have this size.
@@ -247,15 +189,15 @@ class FftRows : public RowKernel<S> {
 
     /// Bounds for each output on its own, by a transform of all magnitudes: exact but for its own errors.
     template <class T>
-    void tighten(const Transforms<T>& in, const Pair& pair, Bounds& bounds) const {
+    void tighten(const Transforms<T>& in, const Pair& pair, Bounds<S>& bounds) const {
         S *const x = pair.scratch + places_.magnitudes, *const size = pair.scratch + places_.sizes;
         magnitudes(pair.x, samples(), x);
-        const double off = error<T>(pair, transform(in, in.magnitudes, x, size, pair.scratch));
+        const double off = error(pair, transform(in, in.magnitudes, x, size, pair.scratch));
         const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
         S* const least = pair.scratch + places_.least;
         bounds = {least, together,
-                  lowered<S>(size, pair.outputs, by, less, pair.scratch, guard_.group(), least),
-                  Bounds::exact};
+                  lowered<S>(size, pair.outputs, by, less, bounds.values, bounds.group, least),
+                  Bounds<S>::exact};
     }
 
     /// All parts of the taps. Their circular results add up: so do, at most, their sizes.
@@ -276,89 +218,14 @@ class FftRows : public RowKernel<S> {
         return all;
     }
 
-    /// Neighbouring outputs of which one is not guaranteed what it needs.
-    struct Failing {
-        Index first, count;
-        Span nonzero;    // of the samples of their windows: those before and after are zero
-        Index samples;   // among them that are not zero, standing at nonzero_at(); -1 where they are many
-        Index products;  // that summing them directly costs
-    };
-
-    /// Calls f(Failing) for the groups of outputs of which one is not guaranteed `least`, until it returns
-    /// false.
-    template <class F>
-    void failing(const Pair& pair, const Bounds& bounds, double least, F&& f) const {
-        Index next = 0;  // the first sample at or past the window that is not zero, as far as looked
-        for (Index first = 0; first < pair.outputs; first += together) {
-            const Index count = std::min(together, pair.outputs - first), end = first + count + taps_ - 1;
-            Index b = first / bounds.group;
-            while (b * bounds.group < first + count && bounds.values[b] >= least)
-                ++b;
-            if (b * bounds.group >= first + count) continue;
-            next = std::max(next, first);
-            if (next < end) next += nonzero_begin(pair.x + next, end - next);
-            const Span nonzero{next - first, nonzero_end(pair.x + next, end - next)};
-            if (!f(failing_of(pair, first, count, nonzero))) return;
-        }
+    typename Repair<S>::Outputs outputs_of(const Pair& pair) const {
+        return {pair.x, pair.outputs, reinterpret_cast<std::int32_t*>(pair.scratch + places_.nonzero)};
     }
-
-    Failing failing_of(const Pair& pair, Index first, Index count, Span nonzero) const {
-        constexpr Index looking = 16;  // costs as much as so many products an output
-        if (nonzero.count == 0) return {first, count, nonzero, 0, 0};
-        // Sums over samples here and there cost twice as much a product.
-        const Index each = std::min(taps_, nonzero.count + count - 1);
-        const Index most = std::min(sums_.sparse_at_most(), each / 2);
-        std::int32_t* const at = nonzero_at(pair);
-        const Index samples = nonzeros(pair.x + first + nonzero.first, nonzero.count, most, at);
-        if (samples > most) return {first, count, nonzero, -1, (each + looking) * count};
-        for (Index s = 0; s < samples; ++s)
-            at[s] += static_cast<std::int32_t>(nonzero.first);
-        return {first, count, nonzero, samples, (2 * samples + looking) * count};
+    bool few(const Pair& pair, const Bounds<S>& bounds, double least, Index products) const {
+        return prepared_->repair.few(outputs_of(pair), bounds, least, products);
     }
-
-    /// Whether direct sums for the outputs that are not guaranteed `least` take no more products than this.
-    bool few(const Pair& pair, const Bounds& bounds, double least, Index most) const {
-        if (bounds.least >= least) return true;
-        Index products = 0;
-        failing(pair, bounds, least, [&](const Failing& f) {
-            products += f.products;
-            return products <= most;
-        });
-        return products <= most;
-    }
-
-    /// Sums outputs that are not guaranteed `least`.
-    void repair(const Pair& pair, const Bounds& bounds, double least) {
-        if (bounds.least >= least) return;
-        bool summed = false;
-        failing(pair, bounds, least, [&](const Failing& f) {
-            if (f.samples >= 0)
-                sums_.sparse(pair.x + f.first, nonzero_at(pair), f.samples, f.count, pair.y + f.first);
-            else
-                sums_.run(pair.x + f.first, f.nonzero, f.count, pair.y + f.first);
-            summed = summed || f.products > 0;
-            return true;
-        });
-        if (summed) direct_ += 2;
-    }
-
-    std::int32_t* nonzero_at(const Pair& pair) const {
-        return reinterpret_cast<std::int32_t*>(pair.scratch + places_.nonzero);
-    }
-
-    /// Outputs whose window holds NaN or Inf.
-    void spoil(const S* given, const Pair& pair) const {
-        Index bad = -1, nan = -1;  // the last of each so far
-        for (Index j = 0; j < pair.outputs + taps_ - 1; ++j) {
-            if (!std::isfinite(given[j])) bad = j;
-            if (std::isnan(given[j])) nan = j;
-            const Index n = j - (taps_ - 1);
-            if (n < 0 || n % decimate_ != 0) continue;
-            if (nan >= n)
-                pair.y[n] = std::numeric_limits<S>::quiet_NaN();
-            else if (bad >= n)
-                sums_.run(given + n, {0, taps_}, 1, pair.y + n);
-        }
+    void mend(const Pair& pair, const Bounds<S>& bounds, double least) {
+        if (prepared_->repair.mend(outputs_of(pair), bounds, least, pair.y)) direct_ += 2;
     }
 
     /// Samples that the transforms of a pair read.
@@ -394,7 +261,6 @@ class FftRows : public RowKernel<S> {
     std::shared_ptr<const Prepared<S>> prepared_;
     const Guard<S>& guard_ = prepared_->guard;
     const SlidingBounds<S>& sliding_ = prepared_->sliding;
-    const DirectSums& sums_ = prepared_->sums;
     const Transforms<double>& exact_ = prepared_->exact;
     const std::optional<Transforms<float>>& fast_ = prepared_->fast;
     Places places_{guard_.room(2 * keep_),
@@ -402,7 +268,7 @@ class FftRows : public RowKernel<S> {
                    2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),
                    samples(),
                    2 * keep_,
-                   sums_.sparse_at_most() + 1,
+                   prepared_->repair.room(),
                    decimate_ > 1,
                    blocks_.part < taps_};
     double allowed_;

@@ -26,6 +26,15 @@ struct Level {
     T least;   // smallest lower bound among the outputs
 };
 
+/// Lower bounds of what outputs sum up, one for each `group` of them, and the smallest.
+template <class T>
+struct Bounds {
+    const T* values;
+    Index group;
+    T least;
+    enum How { segments, sliding, exact } how;
+};
+
 template <class T>
 class Guard {
   public:

@@ -17,39 +17,55 @@ HWY_BEFORE_NAMESPACE();
 namespace convoy::conv1d::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Sum and largest magnitude of each step of 1, 2 or 4 samples; zeros past the end, up to `steps`.
+/// Sum and largest magnitude of each step of 1, 2 or 4 samples; zeros past the end, up to `steps`. Returns
+/// the level of all samples, but for `least`.
 template <class T>
-void gather_steps(const T* x, Index count, Index step, Index steps, T* sum, T* top) {
+Level<T> gather_steps(const T* x, Index count, Index step, Index steps, T* sum, T* top) {
     const hn::ScalableTag<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     using V = hn::Vec<decltype(d)>;
+    V peak = hn::Zero(d), energy = hn::Zero(d), more = hn::Zero(d);
     Index j = 0;
     for (; (j + lanes) * step <= count; j += lanes) {
         if (step == 1) {
             const V a = hn::Abs(hn::LoadU(d, x + j));
             hn::StoreU(a, d, sum + j);
             hn::StoreU(a, d, top + j);
+            peak = hn::Max(peak, a);
+            energy = hn::MulAdd(a, a, energy);
         } else if (step == 2) {
             V a, b;
             hn::LoadInterleaved2(d, x + j * step, a, b);
             a = hn::Abs(a), b = hn::Abs(b);
+            const V largest = hn::Max(a, b);
             hn::StoreU(hn::Add(a, b), d, sum + j);
-            hn::StoreU(hn::Max(a, b), d, top + j);
+            hn::StoreU(largest, d, top + j);
+            peak = hn::Max(peak, largest);
+            energy = hn::MulAdd(a, a, energy), more = hn::MulAdd(b, b, more);
         } else {
             V a, b, c, e;
             hn::LoadInterleaved4(d, x + j * step, a, b, c, e);
             a = hn::Abs(a), b = hn::Abs(b), c = hn::Abs(c), e = hn::Abs(e);
+            const V largest = hn::Max(hn::Max(a, b), hn::Max(c, e));
             hn::StoreU(hn::Add(hn::Add(a, b), hn::Add(c, e)), d, sum + j);
-            hn::StoreU(hn::Max(hn::Max(a, b), hn::Max(c, e)), d, top + j);
+            hn::StoreU(largest, d, top + j);
+            peak = hn::Max(peak, largest);
+            energy = hn::MulAdd(a, a, hn::MulAdd(b, b, energy));
+            more = hn::MulAdd(c, c, hn::MulAdd(e, e, more));
         }
     }
+    Level<T> level{hn::GetLane(hn::MaxOfLanes(d, peak)),
+                   hn::GetLane(hn::SumOfLanes(d, hn::Add(energy, more))), 0};
     for (; j < steps; ++j) {
         sum[j] = top[j] = 0;
         for (Index i = j * step; i < HWY_MIN(count, (j + 1) * step); ++i) {
             sum[j] += std::abs(x[i]);
             top[j] = std::max(top[j], std::abs(x[i]));
+            level.energy += x[i] * x[i];
         }
+        level.peak = std::max(level.peak, top[j]);
     }
+    return level;
 }
 
 /// sum = sum - slack * top of each run of 4 steps, no less than 0.
@@ -70,11 +86,11 @@ void slide(Index steps, T slack, T* sum, T* top) {
 }
 
 template <class T>
-T sliding_as(const T* x, Index count, Index step, Index first, Index groups, T slack, const T* weights,
-             Index segments, T* bounds, T* top, Index steps) {
+Level<T> sliding_as(const T* x, Index count, Index step, Index first, Index groups, T slack, const T* weights,
+                    Index segments, T* bounds, T* top, Index steps) {
     const hn::ScalableTag<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    gather_steps(x, count, step, steps, bounds, top);
+    Level<T> level = gather_steps(x, count, step, steps, bounds, top);
     slide(steps - 2 * lanes, slack, bounds, top);
     auto least = hn::Set(d, std::numeric_limits<T>::max());
     T last = std::numeric_limits<T>::max();
@@ -94,14 +110,16 @@ T sliding_as(const T* x, Index count, Index step, Index first, Index groups, T s
         else
             last = *std::min_element(bounds + g, bounds + groups);
     }
-    return std::min(last, hn::GetLane(hn::MinOfLanes(d, least)));
+    level.least = std::min(last, hn::GetLane(hn::MinOfLanes(d, least)));
+    return level;
 }
-float sliding_float(const float* x, Index count, Index step, Index first, Index groups, float slack,
-                    const float* weights, Index segments, float* bounds, float* top, Index steps) {
+Level<float> sliding_float(const float* x, Index count, Index step, Index first, Index groups, float slack,
+                           const float* weights, Index segments, float* bounds, float* top, Index steps) {
     return sliding_as(x, count, step, first, groups, slack, weights, segments, bounds, top, steps);
 }
-double sliding_double(const double* x, Index count, Index step, Index first, Index groups, double slack,
-                      const double* weights, Index segments, double* bounds, double* top, Index steps) {
+Level<double> sliding_double(const double* x, Index count, Index step, Index first, Index groups,
+                             double slack, const double* weights, Index segments, double* bounds, double* top,
+                             Index steps) {
     return sliding_as(x, count, step, first, groups, slack, weights, segments, bounds, top, steps);
 }
 
@@ -116,11 +134,12 @@ HWY_EXPORT(sliding_double);
 
 namespace {
 
-constexpr Index longest = 4096;  // taps; beyond, the guard's own bounds do for noise
 /// So many segments cost about as much as the rest of the look.
 constexpr Index most_segments(Index step) {
     return 16 * step;
 }
+/// Taps that they reach over, nearly; the guard's own bounds do for noise beyond.
+constexpr Index longest = 1100;
 
 }  // namespace
 
@@ -147,7 +166,7 @@ SlidingBounds<T>::SlidingBounds(const std::vector<double>& taps) : taps_(static_
         }
         for (std::size_t s = 0; s < slacks.size(); ++s) {
             take(slacks[s], std::move(weights[s]));
-            const double least = static_cast<double>(look(noise.data(), 2048, bounds.data()));
+            const double least = look(noise.data(), 2048, bounds.data()).least;
             if (weights_.empty() || (best.any() && least <= best.noise_)) continue;
             best = *this;
             best.noise_ = least;
@@ -174,7 +193,7 @@ Index SlidingBounds<T>::room(Index outputs) const {
 }
 
 template <class T>
-T SlidingBounds<T>::look(const T* x, Index outputs, T* bounds) const {
+Level<T> SlidingBounds<T>::look(const T* x, Index outputs, T* bounds) const {
     const Index steps = room(outputs) / 2;
     const auto call = [&](auto* f) {
         return f(x, outputs + taps_ - 1, step_, first_, (outputs + step_ - 1) / step_, slack_,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/signal.hpp"
+#include "core/conv1d/fft_guard.hpp"
 
 namespace convoy::conv1d {
 
@@ -26,9 +27,8 @@ class SlidingBounds {
     /// Room that bounds for so many outputs need.
     Index room(Index outputs) const;
 
-    /// bounds[j] <= sum_k |h_k| |x_(i+M-1-k)| for each output i of group j, from x[0 .. outputs + M - 2];
-    /// returns the smallest.
-    T look(const T* x, Index outputs, T* bounds) const;
+    /// Looks at x[0 .. outputs + M - 2]; bounds[j] <= sum_k |h_k| |x_(i+M-1-k)| for each output i of group j.
+    Level<T> look(const T* x, Index outputs, T* bounds) const;
 
     /// The smallest bound among outputs of noise of variance 1; 0 where there are no bounds.
     double noise() const { return noise_; }

@@ -26,7 +26,15 @@ void check_bounds(Index taps, Index outputs, double spread) {
     const SlidingBounds<T> sliding(h);
     REQUIRE(sliding.any());
     std::vector<T> bounds(static_cast<std::size_t>(sliding.room(outputs)));
-    const T least = sliding.look(x.data(), outputs, bounds.data());
+    const Level<T> level = sliding.look(x.data(), outputs, bounds.data());
+    const T least = level.least;
+    double peak = 0, energy = 0;
+    for (Index i = 0; i < outputs + taps - 1; ++i) {
+        peak = std::max<double>(peak, std::abs(x[i]));
+        energy += static_cast<double>(x[i]) * x[i];
+    }
+    CHECK(level.peak == static_cast<T>(peak));
+    CHECK(level.energy == Approx(energy).epsilon(1e-4));
     const Index groups = (outputs + sliding.group() - 1) / sliding.group();
     CHECK(least == *std::min_element(bounds.begin(), bounds.begin() + groups));
     Index above = 0, near = 0;
@@ -45,13 +53,13 @@ void check_bounds(Index taps, Index outputs, double spread) {
 }  // namespace
 
 TEST_CASE("sliding bounds stay below the sums, for any number of outputs and taps") {
-    for (const Index taps : {63, 101, 200, 201, 777, 1200})
+    for (const Index taps : {63, 101, 200, 201, 777, 1100})
         for (const Index outputs : {1, 2, 31, 64, 1000, 1003})
             for (const double spread : {0.0, 3.0}) {
                 check_bounds<float>(taps, outputs, spread);
                 check_bounds<double>(taps, outputs, spread);
             }
-    CHECK_FALSE(SlidingBounds<float>(std::vector<double>(5000, 1.0)).any());
+    CHECK_FALSE(SlidingBounds<float>(std::vector<double>(1101, 1.0)).any());
 }
 
 TEST_CASE("samples that are not zero are found, and sums over them are those over all") {

@@ -1,0 +1,46 @@
+// What the taps and the cutting of their blocks decide about transforms, whatever the signal.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/conv1d/fft_blocks.hpp"
+#include "core/conv1d/fft_guard.hpp"
+#include "core/conv1d/fft_repair.hpp"
+#include "core/conv1d/sliding_bounds.hpp"
+#include "core/fft/pair.hpp"
+
+namespace convoy::conv1d {
+
+/// Transforms in T, and the loaded spectra of taps and of their magnitudes, one for each part that the taps
+/// are cut into.
+template <class T>
+struct Transforms {
+    explicit Transforms(const FftBlocks& blocks) : convolver(blocks.length) {}
+    fft::PairConvolver<T> convolver;
+    std::vector<device::Buffer> taps, magnitudes;
+};
+
+/// S is the type of the samples; float32 samples have transforms in float and in double.
+template <class S>
+struct Prepared {
+    Prepared(const std::vector<double>& taps, const FftBlocks& blocks);
+
+    Guard<S> guard;
+    SlidingBounds<S> sliding;
+    bool segments_do, sliding_do;  // for noise: whether bounds of either kind are large enough
+    Repair<S> repair;
+    Transforms<double> exact;
+    std::optional<Transforms<float>> fast;
+
+  private:
+    void load(const std::vector<double>& part, std::vector<device::Buffer> Transforms<double>::*in_double,
+              std::vector<device::Buffer> Transforms<float>::*in_float);
+};
+
+/// The files of a batch have their filter in common: the last ones are kept, unless they are very long.
+template <class S>
+std::shared_ptr<const Prepared<S>> prepared(const std::vector<double>& taps, const FftBlocks& blocks);
+
+}  // namespace convoy::conv1d

@@ -1,0 +1,91 @@
+#include "core/conv1d/fft_repair.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace convoy::conv1d {
+
+/// Calls f(Failing) for the groups of outputs of which one is not guaranteed `least`, until it returns false.
+template <class S>
+template <class F>
+void Repair<S>::each_failing(const Outputs& outputs, const Bounds<S>& bounds, double least, F&& f) const {
+    S needed = static_cast<S>(least);
+    if (static_cast<double>(needed) < least)
+        needed = std::nextafter(needed, std::numeric_limits<S>::infinity());
+    const Index groups = (outputs.count + bounds.group - 1) / bounds.group;
+    Index next = 0;  // the first sample at or past the window that is not zero, as far as looked
+    for (Index first = 0; first < outputs.count; first += together) {
+        const Index g = first_below(bounds.values, first / bounds.group, groups, needed);
+        if (g == groups) return;
+        first = std::max(first, g * bounds.group / together * together);
+        const Index count = std::min(together, outputs.count - first), end = first + count + sums_.taps() - 1;
+        next = std::max(next, first);
+        if (next < end) next += nonzero_begin(outputs.x + next, end - next);
+        const Span nonzero{next - first, nonzero_end(outputs.x + next, end - next)};
+        if (!f(failing(outputs, first, count, nonzero))) return;
+    }
+}
+
+template <class S>
+typename Repair<S>::Failing Repair<S>::failing(const Outputs& outputs, Index first, Index count,
+                                               Span nonzero) const {
+    constexpr Index looking = 16;  // costs as much as so many products an output
+    if (nonzero.count == 0) return {first, count, nonzero, 0, 0};
+    // Sums over samples here and there cost twice as much a product.
+    const Index each = std::min(sums_.taps(), nonzero.count + count - 1);
+    const Index most = std::min(sums_.sparse_at_most(), each / 2);
+    std::int32_t* const at = outputs.places;
+    const Index samples = nonzeros(outputs.x + first + nonzero.first, nonzero.count, most, at);
+    if (samples > most) return {first, count, nonzero, -1, (each + looking) * count};
+    for (Index s = 0; s < samples; ++s)
+        at[s] += static_cast<std::int32_t>(nonzero.first);
+    return {first, count, nonzero, samples, (2 * samples + looking) * count};
+}
+
+template <class S>
+bool Repair<S>::few(const Outputs& outputs, const Bounds<S>& bounds, double least, Index most) const {
+    if (bounds.least >= least) return true;
+    Index products = 0;
+    each_failing(outputs, bounds, least, [&](const Failing& f) {
+        products += f.products;
+        return products <= most;
+    });
+    return products <= most;
+}
+
+template <class S>
+bool Repair<S>::mend(const Outputs& outputs, const Bounds<S>& bounds, double least, S* y) const {
+    if (bounds.least >= least) return false;
+    bool summed = false;
+    each_failing(outputs, bounds, least, [&](const Failing& f) {
+        if (f.samples >= 0)
+            sums_.sparse(outputs.x + f.first, outputs.places, f.samples, f.count, y + f.first);
+        else
+            sums_.run(outputs.x + f.first, f.nonzero, f.count, y + f.first);
+        summed = summed || f.products > 0;
+        return true;
+    });
+    return summed;
+}
+
+template <class S>
+void Repair<S>::spoil(const S* x, Index count, Index step, S* y) const {
+    const Index taps = sums_.taps();
+    Index bad = -1, nan = -1;  // the last of each so far
+    for (Index j = 0; j < count + taps - 1; ++j) {
+        if (!std::isfinite(x[j])) bad = j;
+        if (std::isnan(x[j])) nan = j;
+        const Index n = j - (taps - 1);
+        if (n < 0 || n % step != 0) continue;
+        if (nan >= n)
+            y[n] = std::numeric_limits<S>::quiet_NaN();
+        else if (bad >= n)
+            sums_.run(x + n, {0, taps}, 1, y + n);
+    }
+}
+
+template class Repair<float>;
+template class Repair<double>;
+
+}  // namespace convoy::conv1d

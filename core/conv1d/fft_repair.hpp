@@ -1,0 +1,51 @@
+// The outputs of a block that a transform cannot promise: which they are, what summing them would cost, and
+// their sums.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/conv1d/direct_sums.hpp"
+#include "core/conv1d/fft_guard.hpp"
+
+namespace convoy::conv1d {
+
+template <class S>
+class Repair {
+  public:
+    /// Outputs i < count over the samples x[0 .. count + M - 2].
+    struct Outputs {
+        const S* x;
+        Index count;
+        std::int32_t* places;  // room() of them, to work in
+    };
+
+    explicit Repair(const std::vector<double>& taps) : sums_(taps) {}
+
+    Index room() const { return sums_.sparse_at_most() + 1; }
+
+    /// Whether sums for the outputs that are not guaranteed `least` take no more products than this.
+    bool few(const Outputs& outputs, const Bounds<S>& bounds, double least, Index products) const;
+
+    /// Sums the outputs that are not guaranteed `least` into y; false where there was nothing to sum.
+    bool mend(const Outputs& outputs, const Bounds<S>& bounds, double least, S* y) const;
+
+    /// Every `step`th output whose window holds NaN or Inf becomes what a sum would make of it.
+    void spoil(const S* x, Index count, Index step, S* y) const;
+
+  private:
+    /// Neighbouring outputs of which one is not guaranteed what it needs.
+    struct Failing {
+        Index first, count;
+        Span nonzero;    // of the samples of their windows: those before and after are zero
+        Index samples;   // among them that are not zero, standing at `places`; -1 where they are many
+        Index products;  // that summing them takes
+    };
+    template <class F>
+    void each_failing(const Outputs& outputs, const Bounds<S>& bounds, double least, F&& f) const;
+    Failing failing(const Outputs& outputs, Index first, Index count, Span nonzero) const;
+
+    DirectSums sums_;
+};
+
+}  // namespace convoy::conv1d
