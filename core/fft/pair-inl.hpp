@@ -145,22 +145,21 @@ HWY_INLINE void gather(D d, const S* a, const S* b, Index m, Index at, T* HWY_RE
         }
 }
 
-/// Writes what is kept of columns [at, at + width) back to the blocks.
+/// Writes what is kept of a stretch of columns from `at` on back to the blocks.
 template <class D, class S, class T>
-HWY_INLINE void scatter(D d, const T* HWY_RESTRICT columns, Index pitch, Index width, Index m, Index at,
-                        S* ya, S* yb, Index keep) {
+HWY_INLINE void scatter(D d, const T* HWY_RESTRICT columns, Index m, Index at, S* ya, S* yb, Index keep) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
-    for (Index r = 0; r < 16 && r * m + at < keep; ++r, columns += 2 * pitch) {
-        const Index n = HWY_MIN(width, keep - r * m - at);
+    for (Index r = 0; r < 16 && r * m + at < keep; ++r, columns += 2 * stretch) {
+        const Index n = HWY_MIN(stretch, keep - r * m - at);
         S *to_a = ya + r * m + at, *to_b = yb + r * m + at;
         Index i = 0;
         for (; i + lanes <= n; i += lanes) {
             store_samples(d, hn::Load(d, columns + i), to_a + i);
-            store_samples(d, hn::Load(d, columns + pitch + i), to_b + i);
+            store_samples(d, hn::Load(d, columns + stretch + i), to_b + i);
         }
         for (; i < n; ++i) {
             to_a[i] = static_cast<S>(columns[i]);
-            to_b[i] = static_cast<S>(columns[pitch + i]);
+            to_b[i] = static_cast<S>(columns[stretch + i]);
         }
     }
 }
@@ -235,19 +234,37 @@ template <class D, class S, class T>
 Size<T> columns_inverse(D d, const T* z, Index m, const T* turns, S* ya, S* yb, Index keep) {
     constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
     HWY_ALIGN T columns[32 * stretch];
-    const Index pitch = m >= 4 * stretch ? stretch : lanes;
+    const bool gathered = m >= 4 * stretch;
     hn::Vec<D> peak = hn::Zero(d), energy = hn::Zero(d);
     for (Index at = 0; at < m; at += lanes) {
         Complex<D> c[16];
         from_lanes(d, z, m, at, turns, c);
-        T* to = columns + at % pitch;
-        for (Index r = 0; r < 16; ++r, to += 2 * pitch) {
+        for (Index r = 0; r < 16; ++r) {
             peak = hn::Max(peak, hn::Max(hn::Abs(c[r].re), hn::Abs(c[r].im)));
             energy = hn::MulAdd(c[r].re, c[r].re, hn::MulAdd(c[r].im, c[r].im, energy));
-            hn::Store(c[r].re, d, to);
-            hn::Store(c[r].im, d, to + pitch);
         }
-        if ((at + lanes) % pitch == 0) scatter(d, columns, pitch, pitch, m, at + lanes - pitch, ya, yb, keep);
+        if (gathered) {
+            T* to = columns + at % stretch;
+            for (Index r = 0; r < 16; ++r, to += 2 * stretch) {
+                hn::Store(c[r].re, d, to);
+                hn::Store(c[r].im, d, to + stretch);
+            }
+            if ((at + lanes) % stretch == 0) scatter(d, columns, m, at + lanes - stretch, ya, yb, keep);
+            continue;
+        }
+        for (Index r = 0, i = at; r < 16 && i < keep; ++r, i += m) {
+            if (i + lanes <= keep) {
+                store_samples(d, c[r].re, ya + i);
+                store_samples(d, c[r].im, yb + i);
+                continue;
+            }
+            hn::Store(c[r].re, d, columns);
+            hn::Store(c[r].im, d, columns + lanes);
+            for (Index l = 0; i + l < keep; ++l) {
+                ya[i + l] = static_cast<S>(columns[l]);
+                yb[i + l] = static_cast<S>(columns[lanes + l]);
+            }
+        }
     }
     return {hn::GetLane(hn::MaxOfLanes(d, peak)), hn::GetLane(hn::SumOfLanes(d, energy))};
 }
