@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/base/catalog.hpp"
+#include "core/base/padding.hpp"
 #include "core/base/stage.hpp"
-#include "core/conv1d/padding.hpp"
 #include "core/device/device.hpp"
 
 namespace convoy::conv1d {

@@ -5,8 +5,8 @@
 // being the taps backwards. Each phase is a filter of its own, without decimation, on every D-th sample.
 #pragma once
 
+#include "core/base/padding.hpp"
 #include "core/base/signal.hpp"
-#include "core/conv1d/padding.hpp"
 
 namespace convoy::conv1d::gpu {
 

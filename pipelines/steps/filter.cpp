@@ -110,12 +110,12 @@ void warn_of_aliasing(const Taps& taps, Index decimate, const Flow& flow) {
                              " dB above the new Nyquist frequency: what is there will alias");
 }
 
-conv1d::Padding padding_of(const Params& p, bool zero_phase) {
+Padding padding_of(const Params& p, bool zero_phase) {
     const std::string name = p.text("padding");
-    if (name == "reflect") return conv1d::Padding::reflect;
-    if (name == "edge") return conv1d::Padding::edge;
-    if (name == "odd" || (name.empty() && zero_phase)) return conv1d::Padding::odd;
-    return conv1d::Padding::zero;
+    if (name == "reflect") return Padding::reflect;
+    if (name == "edge") return Padding::edge;
+    if (name == "odd" || (name.empty() && zero_phase)) return Padding::odd;
+    return Padding::zero;
 }
 
 void make_zero_phase(const Params& p, const Flow& flow, Taps& taps) {

@@ -14,7 +14,7 @@ namespace convoy::pipelines {
 struct Fir {
     std::vector<double> taps;
     conv1d::Mode mode = conv1d::Mode::same;
-    conv1d::Padding padding = conv1d::Padding::zero;
+    Padding padding = Padding::zero;
     Index decimate = 1;
     std::vector<std::pair<std::string, std::string>> notes = {};  // for the report
 };

@@ -1,5 +1,5 @@
 // source_of and Problem::folded against numpy.pad and against a walk over every extended frame.
-#include "core/conv1d/padding.hpp"
+#include "core/base/padding.hpp"
 
 #include <algorithm>
 #include <string>
@@ -11,14 +11,13 @@
 #include "tests/scipy.hpp"
 
 using namespace convoy;
-using conv1d::Padding;
 
 namespace {
 
 const Padding every_padding[] = {Padding::zero, Padding::reflect, Padding::edge, Padding::odd};
 
 double extended(const std::vector<double>& x, Index i, Padding padding) {
-    const auto s = conv1d::source_of(i, static_cast<Index>(x.size()), padding);
+    const auto s = source_of(i, static_cast<Index>(x.size()), padding);
     return s.index < 0
                ? 0
                : s.sign * x[static_cast<std::size_t>(s.index)] + static_cast<double>(s.first) * x.front() +
@@ -85,7 +84,7 @@ TEST_CASE("folded() is the hull of what the frames map to, and no more") {
                                 Index low = n, high = 0;
                                 bool once = true;
                                 for (Index i = std::max(a, reach.first); i < std::min(b, reach.end()); ++i) {
-                                    const auto s = conv1d::source_of(i, n, padding);
+                                    const auto s = source_of(i, n, padding);
                                     const auto use = [&](Index f) {
                                         low = std::min(low, f);
                                         high = std::max(high, f + 1);
