@@ -162,9 +162,19 @@ void PartFile::write_at(Index offset, const void* from, Index bytes) const {
 }
 
 void PartFile::resize(Index bytes) const {
-    if (::ftruncate(file_.descriptor(), bytes) != 0)
+    int error = 0;
+    do {
+        error = ::fallocate(file_.descriptor(), 0, 0, bytes) == 0 ? 0 : errno;
+    } while (error == EINTR);
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    // Not every file system can set space aside.
+    if (error != 0 && !full && file_.size() < bytes)
+        error = ::ftruncate(file_.descriptor(), bytes) == 0 ? 0 : errno;
+    else if (!full)
+        error = 0;
+    if (error != 0)
         throw failed(final_,
-                     bytes_text(static_cast<double>(bytes)) + " cannot be had: " + system_error_text(errno),
+                     bytes_text(static_cast<double>(bytes)) + " cannot be had: " + system_error_text(error),
                      "give another place with -o");
 }
 

@@ -64,7 +64,8 @@ class PartFile {
     void keep() { keep_ = true; }
     const File& file() const { return file_; }
 
-    /// Sets the length; Error where the system does not allow as much.
+    /// Makes it at least that long, the space being set aside where the file system can: a full disk is known
+    /// before the work, and writing is a fifth cheaper. Error where the system does not allow as much.
     void resize(Index bytes) const;
     /// Waits for the disk where `sync`, and renames; with `overwrite` false, an output that came up meanwhile
     /// is kept and an error.

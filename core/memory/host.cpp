@@ -1,7 +1,4 @@
 // Plain host memory, no GPU: the work is done where the samples are, when it is submitted.
-#include <utility>
-#include <vector>
-
 #include "core/memory/memory.hpp"
 
 namespace convoy::memory {
@@ -10,15 +7,15 @@ namespace {
 
 class HostRing : public Ring {
   public:
-    HostRing(const device::Device& device, const RingShape& shape) : shape_(shape) {
-        for (int i = 0; i < shape.slots; ++i)
-            buffers_.emplace_back(device::Buffer(device, shape.in_bytes),
-                                  device::Buffer(device, shape.out_bytes));
-    }
+    HostRing(const device::Device& device, const RingShape& shape)
+        : shape_(shape),
+          in_(rounded(shape.in_bytes)),
+          out_(rounded(shape.out_bytes)),
+          memory_(device, static_cast<std::size_t>(shape.slots) * (in_ + out_)) {}
 
     Slot slot(int index) const override {
-        const auto& [in, out] = buffers_[static_cast<std::size_t>(index)];
-        return {in.data(), out.data()};
+        std::byte* const in = memory_.data() + static_cast<std::size_t>(index) * (in_ + out_);
+        return {in, in + in_};
     }
 
     void submit(int index, std::size_t, std::size_t, const Work& work) override {
@@ -34,8 +31,12 @@ class HostRing : public Ring {
     }
 
   private:
+    // To whole cache lines, and one more: slots at the same place of a page would share the cache's sets.
+    static std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
+
     RingShape shape_;
-    std::vector<std::pair<device::Buffer, device::Buffer>> buffers_;
+    std::size_t in_, out_;
+    device::Buffer memory_;  // of all slots: in huge pages, which are touched at once
 };
 
 std::string unsupported(const device::Device& device) {

@@ -39,6 +39,7 @@ class Hdf5Writer : public Writer {
             throw error(spec.path, "has no place for its samples");
         offset_ = static_cast<Index>(place);
         close();
+        part_.resize(offset_ + shape_.samples() * size_);
     }
 
     ~Hdf5Writer() override {

@@ -147,8 +147,10 @@ File make_file(const PartFile& part) {
     gather_writes(access, part.file().descriptor(), where);
     check(H5Pset_alignment(access, 1 << 16, 4096), where, "cannot be made");  // samples start on a page
     H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);  // netCDF wants it
-    return File(
-        check(H5Fcreate(part.path().c_str(), H5F_ACC_TRUNC, create, access), where, "cannot be made"));
+    File made(check(H5Fcreate(part.path().c_str(), H5F_ACC_TRUNC, create, access), where, "cannot be made"));
+    // ext4 writes a truncated file to the disk when it is closed next; here there is nothing in it yet.
+    io::File::reading(part.path());
+    return made;
 }
 
 Index samples_place(const PartFile& part, const OutputSpec& spec) {

@@ -19,7 +19,7 @@ bool with_values(const Axis& axis, Index extent, const OutputSpec& spec) {
 /// The values in pieces: beside many channels a scale may be as long as memory.
 void write_values(hid_t scale, hid_t space, const Axis& axis, Index extent, const std::string& where,
                   const std::string& path) {
-    constexpr Index piece = 1 << 17;
+    constexpr Index piece = 1 << 15;
     std::vector<double> values;
     for (Index at = 0; at < extent; at += piece) {
         values.assign(static_cast<std::size_t>(std::min(piece, extent - at)), 0);
