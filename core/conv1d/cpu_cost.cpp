@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/conv1d/fft_blocks.hpp"
-#include "core/conv1d/fft_guard.hpp"
-#include "core/conv1d/sliding_bounds.hpp"
+#include "core/conv1d/fft_prepared.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/conv1d/cpu_cost.cpp"
@@ -84,13 +82,10 @@ std::optional<double> fft_seconds(const Problem& p) {
     // Short filters sum up too little for the guard's cheap bounds, and need sharper ones, or a second
     // transform for exact ones. Long ones do not, and their guard takes long to make.
     if (p.taps.size() >= 2000) return io_seconds(p) + blocks.look + blocks.transform;
-    const Guard<float> guard(p.taps);
-    if (enough_for_noise(static_cast<Index>(p.taps.size()), blocks.length, guard.norm(), guard.noise()))
-        return io_seconds(p) + blocks.look + blocks.transform;
-    const bool once = enough_for_noise(static_cast<Index>(p.taps.size()), blocks.length, guard.norm(),
-                                       SlidingBounds<float>(p.taps).noise());
-    return io_seconds(p) +
-           (once ? sliding * blocks.look + blocks.transform : exact * blocks.look + 2 * blocks.transform);
+    const std::shared_ptr<const Prepared<float>> filter = prepared<float>(p.taps, blocks);
+    if (filter->segments_do) return io_seconds(p) + blocks.look + blocks.transform;
+    return io_seconds(p) + (filter->sliding_do ? sliding * blocks.look + blocks.transform
+                                               : exact * blocks.look + 2 * blocks.transform);
 }
 
 }  // namespace convoy::conv1d::cpu_cost

@@ -47,18 +47,18 @@ FftBlocks fft_blocks(const Problem& p) {
     return best.value_or(FftBlocks{});
 }
 
-double fft_error(double u, double taps_norm, Index n, double peak_x, double energy_x, double peak_y,
+double fft_error(double u, TapsSize taps, Index n, double peak_x, double energy_x, double peak_y,
                  double energy_y) {
-    const double length = static_cast<double>(n), stages = std::log2(length);
-    return 3 * u *
-           std::sqrt(taps_norm * taps_norm * (2 * stages * energy_x / length + 4 * peak_x * peak_x) +
-                     4 * stages * energy_y / length + 2 * peak_y * peak_y);
+    const double length = static_cast<double>(n), levels = std::log2(length);
+    const double there = taps.norm * taps.norm * (2 * levels * energy_x / length + 4 * peak_x * peak_x) +
+                         taps.gain * taps.gain * energy_x / length / 4;
+    return 3 * u * std::sqrt(there + 4 * levels * energy_y / length + 2 * peak_y * peak_y);
 }
 
-bool enough_for_noise(Index taps, Index n, double norm, double bound) {
+bool enough_for_noise(Index taps, TapsSize size, Index n, double bound) {
     // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
     const double energy = 2 * static_cast<double>(n);
-    const double error = fft_error(1, norm, n, 4.5, energy, 4.5 * norm, energy * norm * norm);
+    const double error = fft_error(1, size, n, 4.5, energy, 4.5 * size.norm, energy * size.norm * size.norm);
     return bound * 4 * (2 + std::sqrt(static_cast<double>(taps))) > 1.2 * error;
 }
 

@@ -2,16 +2,9 @@
 // as a direct sum.
 //
 // A pair of blocks is judged by its own samples only, so that the answer does not depend on how the signal is
-// cut. The rounding errors of a float32 transform are taken to be at most (u = 2^-24, n = block length, rms
-// and peak of the samples x and of all circular results y of the pair)
-//
-//   E = 3 u sqrt(|h|_2^2 (2 log2(n) rms_x^2 + 4 peak_x^2) + 4 log2(n) rms_y^2 + 2 peak_y^2),
-//
-// the form that independent rounding errors of each butterfly give (Gentleman and Sande 1966), with a factor
-// that is 1.4 times the worst of 5000 blocks: noise, steps, tones, combs, clicks and bursts through ten kinds
-// of filters, n = 256 to 65536. Outputs whose guaranteed S_i (fft_guard.hpp) makes E less than 4 u (2 +
-// sqrt(M)) S_i stand. The few others are summed directly; where they are many, the pair goes through a
-// transform in double.
+// cut. Outputs whose guaranteed S_i (fft_guard.hpp) makes the errors that transforms may make (fft_error in
+// fft_blocks.hpp) less than 4 u (2 + sqrt(M)) S_i stand. The few others are summed directly; where they are
+// many, the pair goes through a transform in double.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -180,11 +173,15 @@ class FftRows : public RowKernel<S> {
 
     /// The largest rounding error of the pair's transforms in T, whose results have this size.
     template <class T>
-    double error(const Pair& pair, const fft::Size<T>& size) const {
+    double error(const Pair& pair, TapsSize taps, const fft::Size<T>& size) const {
         const double peak = pair.level.peak, energy = pair.level.energy;
-        return fft_error(std::numeric_limits<T>::epsilon() / 2, guard_.norm(), blocks_.length, peak,
+        return fft_error(std::numeric_limits<T>::epsilon() / 2, taps, blocks_.length, peak,
                          std::isfinite(energy) ? energy : peak * peak * static_cast<double>(samples()),
                          size.peak, size.energy);
+    }
+    template <class T>
+    double error(const Pair& pair, const fft::Size<T>& size) const {
+        return error(pair, prepared_->size, size);
     }
 
     /// Bounds for each output on its own, by a transform of all magnitudes: exact but for its own errors.
@@ -192,7 +189,8 @@ class FftRows : public RowKernel<S> {
     void tighten(const Transforms<T>& in, const Pair& pair, Bounds<S>& bounds) const {
         S *const x = pair.scratch + places_.magnitudes, *const size = pair.scratch + places_.sizes;
         magnitudes(pair.x, samples(), x);
-        const double off = error(pair, transform(in, in.magnitudes, x, size, pair.scratch));
+        const double off =
+            error(pair, prepared_->magnitudes_size, transform(in, in.magnitudes, x, size, pair.scratch));
         const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
         S* const least = pair.scratch + places_.least;
         bounds = {least, together,

@@ -196,13 +196,9 @@ Index group_for(Index taps) {
 template <class T>
 Guard<T>::Guard(const std::vector<double>& taps)
     : taps_(static_cast<Index>(taps.size())), group_(group_for(taps_)) {
-    double squares = 0;
     std::vector<double> by_offset(taps.rbegin(), taps.rend());
-    for (double& h : by_offset) {
-        squares += h * h;
+    for (double& h : by_offset)
         h = std::abs(h);
-    }
-    norm_ = std::sqrt(squares);
     // The slack that bounds noise best.
     std::vector<double> slacks;
     for (const double share : {0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3})

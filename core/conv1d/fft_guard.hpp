@@ -51,14 +51,10 @@ class Guard {
     /// The smallest bound among outputs of noise of variance 1.
     double noise() const { return noise_; }
 
-    /// sqrt(sum h^2).
-    double norm() const { return norm_; }
-
   private:
     void take(double slack, std::vector<T> weights);
 
     Index taps_;
-    double norm_;
     double noise_ = 0;
     Index group_;
     T slack_ = 0;

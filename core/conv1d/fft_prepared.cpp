@@ -11,34 +11,43 @@ namespace convoy::conv1d {
 
 template <class S>
 Prepared<S>::Prepared(const std::vector<double>& taps, const FftBlocks& blocks)
-    : guard(taps),
-      sliding(taps),
-      segments_do(
-          enough_for_noise(static_cast<Index>(taps.size()), blocks.length, guard.norm(), guard.noise())),
-      sliding_do(sliding.any() && enough_for_noise(static_cast<Index>(taps.size()), blocks.length,
-                                                   guard.norm(), sliding.noise())),
-      repair(taps),
-      exact(blocks) {
-    std::vector<double> h = taps;
-    for (double& v : h)
-        v = std::abs(v);
-    const double largest = *std::max_element(h.begin(), h.end());
+    : guard(taps), sliding(taps), repair(taps), exact(blocks) {
+    const auto larger = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    const double largest = std::abs(*std::max_element(taps.begin(), taps.end(), larger));
     if (std::is_same_v<S, float> && largest > 1e-15 && largest < 1e15) fast.emplace(blocks);
-    for (Index first = 0, m = static_cast<Index>(taps.size()); first < m; first += blocks.part) {
-        const Index end = std::min(m, first + blocks.part);
-        load({&taps[first], &taps[end]}, &Transforms<double>::taps, &Transforms<float>::taps);
-        load({&h[first], &h[end]}, &Transforms<double>::magnitudes, &Transforms<float>::magnitudes);
-    }
+    const Index m = static_cast<Index>(taps.size());
+    for (Index first = 0; first < m; first += blocks.part)
+        load_part({&taps[first], &taps[first] + std::min(blocks.part, m - first)});
+    const auto enough = [&](double bound) { return enough_for_noise(m, size, blocks.length, bound); };
+    segments_do = enough(guard.noise());
+    sliding_do = sliding.any() && enough(sliding.noise());
 }
 
-/// One part's spectrum, in double and, where there are such transforms, in float.
+/// One part of the taps: their spectra, in double and, where there are such transforms, in float.
 template <class S>
-void Prepared<S>::load(const std::vector<double>& part,
-                       std::vector<device::Buffer> Transforms<double>::*in_double,
-                       std::vector<device::Buffer> Transforms<float>::*in_float) {
-    const std::vector<double> spectrum = exact.convolver.spectrum(part, static_cast<Index>(part.size()) - 1);
-    (exact.*in_double).push_back(exact.convolver.load(spectrum));
-    if (fast) ((*fast).*in_float).push_back(fast->convolver.load(spectrum));
+void Prepared<S>::load_part(const std::vector<double>& taps) {
+    const Index advance = static_cast<Index>(taps.size()) - 1;
+    std::vector<double> h = taps;
+    const auto load = [&](auto into_double, auto into_float) {
+        const std::vector<double> spectrum = exact.convolver.spectrum(h, advance);
+        (exact.*into_double).push_back(exact.convolver.load(spectrum));
+        if (fast) ((*fast).*into_float).push_back(fast->convolver.load(spectrum));
+        return spectrum;
+    };
+    const auto add = [](TapsSize& to, double norm, double gain) {
+        to = {std::hypot(to.norm, norm), std::hypot(to.gain, gain)};
+    };
+    const double gain = fft::largest_of(load(&Transforms<double>::taps, &Transforms<float>::taps)) *
+                        static_cast<double>(exact.convolver.size());
+    double squares = 0, sum = 0;
+    for (double& v : h) {
+        v = std::abs(v);
+        squares += v * v;
+        sum += v;
+    }
+    load(&Transforms<double>::magnitudes, &Transforms<float>::magnitudes);
+    add(size, std::sqrt(squares), gain);
+    add(magnitudes_size, std::sqrt(squares), sum);
 }
 
 template <class S>

@@ -29,14 +29,14 @@ struct Prepared {
 
     Guard<S> guard;
     SlidingBounds<S> sliding;
-    bool segments_do, sliding_do;  // for noise: whether bounds of either kind are large enough
     Repair<S> repair;
     Transforms<double> exact;
     std::optional<Transforms<float>> fast;
+    TapsSize size{0, 0}, magnitudes_size{0, 0};  // of the taps, and of their magnitudes
+    bool segments_do, sliding_do;                // for noise: whether bounds of either kind are large enough
 
   private:
-    void load(const std::vector<double>& part, std::vector<device::Buffer> Transforms<double>::*in_double,
-              std::vector<device::Buffer> Transforms<float>::*in_float);
+    void load_part(const std::vector<double>& taps);
 };
 
 /// The files of a batch have their filter in common: the last ones are kept, unless they are very long.

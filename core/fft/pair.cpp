@@ -1,6 +1,7 @@
 #include "core/fft/pair.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "core/fft/simd.hpp"
@@ -81,6 +82,14 @@ void for_lanes(Index positions, Index lanes, Wide* wide, Lanes* narrow, const Co
 }
 
 }  // namespace
+
+double largest_of(const std::vector<double>& spectrum) {
+    double largest = 0;
+    for (std::size_t i = 0; i < spectrum.size(); i += 2 * rows)
+        for (std::size_t r = i; r < i + rows; ++r)
+            largest = std::max(largest, spectrum[r] * spectrum[r] + spectrum[r + rows] * spectrum[r + rows]);
+    return std::sqrt(largest);
+}
 
 template <class T>
 PairConvolver<T>::PairConvolver(Index n) : lane_(n / rows), turns_(outer_turns<T>(n)) {}

@@ -19,6 +19,9 @@ namespace convoy::fft {
 /// width.
 inline constexpr Index rows = 16;
 
+/// The largest magnitude among the complex numbers of a spectrum (PairConvolver::spectrum).
+double largest_of(const std::vector<double>& spectrum);
+
 /// How large the n results of both blocks of a convolution are: what its rounding errors are in proportion
 /// to.
 template <class T>

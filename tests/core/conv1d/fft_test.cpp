@@ -45,9 +45,12 @@ struct Named {
 };
 
 std::vector<Named> filters() {
-    std::vector<Named> all{{"low-pass", lowpass(101, 0.1)}, {"half-band", lowpass(63, 0.25)},
-                           {"boxcar", Samples(500, 0.002)}, {"noise", noise(1000, 7)},
-                           {"wide range", noise(200, 8)},   {"difference", Samples(301, 0)}};
+    std::vector<Named> all{{"low-pass", lowpass(101, 0.1)},      {"half-band", lowpass(63, 0.25)},
+                           {"boxcar", Samples(500, 0.002)},      {"noise", noise(1000, 7)},
+                           {"wide range", noise(200, 8)},        {"difference", Samples(301, 0)},
+                           {"alternating", lowpass(1000, 0.001)}};
+    for (std::size_t k = 0; k < 1000; k += 2)
+        all[6].values[k] *= -1;
     for (std::size_t k = 0; k < 200; ++k)
         all[4].values[k] *= std::pow(10, -8 * static_cast<double>(k) / 200);
     all[5].values.front() = 1;
@@ -64,7 +67,8 @@ std::vector<Named> signals(Index n) {
                            {"comb", Samples(n, 0)},
                            {"wide range", noise(n)},
                            {"rising", noise(n)},
-                           {"tiny", noise(n)}};
+                           {"tiny", noise(n)},
+                           {"level beside noise", noise(n)}};
     const Samples loud = noise(n, 5);
     for (Index i = 0; i < n; ++i) {
         all[0].values[i] += 1000;
@@ -75,6 +79,7 @@ std::vector<Named> signals(Index n) {
         all[5].values[i] *= std::pow(10, 4 * loud[i]);
         all[6].values[i] *= std::exp2(static_cast<double>(i) * 60 / static_cast<double>(n) - 60);
         all[7].values[i] *= 1e-30;
+        all[8].values[i] += i < n / 2 ? 300 : 0;
     }
     return all;
 }
