@@ -1,6 +1,4 @@
 // The command line: CLI11 options made from the commands' declarations. The only file that knows CLI11.
-#include <tbb/global_control.h>
-
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
@@ -9,6 +7,7 @@
 #include "app/command.hpp"
 #include "app/log.hpp"
 #include "app/output.hpp"
+#include "app/threads.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "core/conv1d/conv1d.hpp"
@@ -156,8 +155,7 @@ int run_parsed(const Bound& bound, std::string words) {
     pipelines::load_calibration();
     const Index threads = call.params.integer_if("threads").value_or(device::available_cpus());
     if (threads < 1 || threads > 4096) throw usage_error("--threads must be from 1 to 4096");
-    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                    static_cast<std::size_t>(threads));
+    const Threads limit(threads);
     return bound.command->run(call);
 }
 
