@@ -5,57 +5,16 @@
 #include <cmath>
 #include <limits>
 
+#include "core/conv1d/extremes_cpu.hpp"
+
 namespace convoy::conv1d {
 
 namespace {
 
 constexpr float range = 0x1p17f;
-constexpr Index stretch = 8;  // samples in a row whose peak is their level
+constexpr Index stretch = 8;      // samples in a row whose peak is their level
+static_assert(stretch / 2 == 4);  // what lowest_peak_of_four() looks at
 constexpr float none = std::numeric_limits<float>::infinity();
-
-// The largest magnitude, and the least that is not 0 (infinity where all are). A NaN is passed over.
-struct Extremes {
-    float most = 0, least = none;
-};
-Extremes extremes(const float* x, Index n) {
-    constexpr Index at_once = 16;  // as many sums side by side as vectors may hold
-    float most[at_once] = {}, least[at_once];
-    std::fill_n(least, at_once, none);
-    const auto look = [](float sample, float& high, float& low) {
-        const float a = std::abs(sample), b = a == 0 ? none : a;
-        high = a > high ? a : high;
-        low = b < low ? b : low;
-    };
-    Index i = 0;
-    for (; i + at_once <= n; i += at_once)
-        for (Index j = 0; j < at_once; ++j)
-            look(x[i + j], most[j], least[j]);
-    for (; i < n; ++i)
-        look(x[i], most[0], least[0]);
-    return {*std::max_element(most, most + at_once), *std::min_element(least, least + at_once)};
-}
-
-// The lowest level of half a stretch: no more than that of any stretch in which it lies. 0 beside silence.
-float lowest_half(const float* x, Index n) {
-    constexpr Index at_once = 16, half = stretch / 2;
-    float least[at_once];
-    std::fill_n(least, at_once, none);
-    const auto look = [](const float* from, float& low) {
-        float peak = 0;
-        for (Index k = 0; k < half; ++k) {
-            const float a = std::abs(from[k]);
-            peak = a > peak ? a : peak;
-        }
-        low = peak < low ? peak : low;
-    };
-    Index i = 0;
-    for (; i + at_once + half <= n; i += at_once)
-        for (Index j = 0; j < at_once; ++j)
-            look(x + i + j, least[j]);
-    for (; i + half <= n; ++i)
-        look(x + i, least[0]);
-    return *std::min_element(least, least + at_once);
-}
 
 // out[i] = the best of in[i .. i + width - 1] for i <= n - width, by the method of van Herk: three looks a
 // sample.
@@ -85,8 +44,9 @@ class WideRange : public RowKernel<float> {
         kernel_->run(x, y, rows, first, count, scratch);
         for (Index r = 0; r < rows; ++r) {
             const Extremes e = extremes(x[r], samples(count));
-            // A lone faint sample is common where samples are not whole numbers; a faint stretch is not.
-            if (e.most > range * e.least && e.most > range * lowest_half(x[r], samples(count)))
+            // A lone faint sample is common where samples are not whole numbers; a faint stretch is not: it
+            // holds half a stretch that is as faint.
+            if (e.most > range * e.least && e.most > range * lowest_peak_of_four(x[r], samples(count)))
                 replace(x[r], y[r], count, scratch);
         }
     }

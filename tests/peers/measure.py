@@ -23,6 +23,7 @@ class Command:
     output: Path
     options: dict = field(default_factory=dict)     # for check_equal.py
     seconds: list = field(default_factory=list)
+    turns: int = 0                                  # counted runs that it is to have
     peak_rss_bytes: int = 0
 
     def run(self):
@@ -45,18 +46,32 @@ class Command:
                 "peak_rss_bytes": self.peak_rss_bytes}
 
 
+SLOW, SLOW_RUNS = 1.0, 3  # commands of more seconds than that are run so many times at most
+
+
 def fastest(candidates):
     """The fastest of several ways of one tool, by two runs each; the others are forgotten."""
-    return min(candidates, key=lambda command: min(command.run(), command.run())) if len(candidates) > 1 else candidates[0]
+    if len(candidates) == 1:
+        return candidates[0]
+    once = {id(command): command.run() for command in candidates}
+
+    def best(command):  # one that was far behind is not asked again
+        first = once[id(command)]
+        return first if first > 1.5 * min(once.values()) else min(first, command.run())
+    return min(candidates, key=best)
 
 
-def measure(commands, repeat, warmup=1, seed=1):
-    """Runs every command `repeat` times after the warm-up, in a new order each time; fills in their seconds."""
+def measure(commands, repeat, seed=1):
+    """Runs every command `repeat` times after a warm-up, in a new order each time; fills in their seconds."""
     shuffle = random.Random(seed)
-    for turn in range(warmup + repeat):
+    for turn in range(1 + repeat):
         for command in shuffle.sample(commands, len(commands)):
+            if turn > 0 and len(command.seconds) == command.turns:
+                continue
             seconds = command.run()
-            if turn >= warmup:
+            if turn == 0:
+                command.turns = min(repeat, SLOW_RUNS) if seconds > SLOW else repeat
+            else:
                 command.seconds.append(seconds)
     return [command.result() for command in commands]
 
