@@ -67,6 +67,14 @@ struct Planned {
     PictureRequest picture;   // of the result, which must be the last step's
 };
 
+/// A step in Python, with NumPy and SciPy.
+struct Python {
+    std::string code;     // lines that turn x (its axes are the flow's) and its rate into the step's result
+    std::string missing;  // why SciPy has nothing like it; `code` is empty then
+    std::vector<std::string_view> helpers =
+        {};  // definitions that the code uses, each with what it uses itself
+};
+
 /// One kind of step.
 struct Step {
     std::string_view name;
@@ -78,6 +86,8 @@ struct Step {
     bool image = false;          // works on images: as the first step, its input is opened as one
     std::string_view main = {};  // the parameter that a lone value in a pipeline file sets: `decimate: 4`
     bool cpu_only = false;       // has no stage for a GPU
+    /// The step in Python, for what flows in and as it was planned; none: SciPy has nothing like it.
+    Python (*python)(const Params&, const Flow& in, const Planned&) = nullptr;
 };
 
 }  // namespace convoy::pipelines

@@ -13,6 +13,7 @@
 #include "pipelines/regions.hpp"
 #include "pipelines/replay.hpp"
 #include "pipelines/requests.hpp"
+#include "pipelines/scipy.hpp"
 #include "pipelines/script.hpp"
 
 namespace convoy::command {
@@ -42,6 +43,13 @@ constexpr Param own_params[] = {
     {.name = "merge-reports",
      .kind = Kind::flag,
      .help = "the files named are reports: make them one (--report, or printed)"},
+    {.name = "emit-scipy",
+     .value = "FILE",
+     .help =
+         "write the steps as a Python script with NumPy and SciPy (- for standard output), and run nothing"},
+    {.name = "check-scipy",
+     .kind = Kind::flag,
+     .help = "run that script on the first samples of the first input, and print the largest difference"},
     {.name = "schema", .kind = Kind::flag, .help = "print the JSON schema of pipeline files"},
 };
 
@@ -121,6 +129,12 @@ void check(const std::vector<JobRequest>& requests) {
     if (wrong) throw *wrong;
 }
 
+std::string described(const pipelines::SciPyCheck& check, const std::string& input) {
+    return input + ", " + to_text(check.frames) + " samples: largest difference from SciPy " +
+           to_text(check.largest) + ", the largest value being " + to_text(check.peak) + ": " +
+           to_text(check.relative) + " of it" + (check.same() ? "" : ", which is more than rounding") + "\n";
+}
+
 int show_plan(const std::vector<JobRequest>& requests, const Params& params) {
     const pipelines::BatchPlan plan = pipelines::plan_batch(requests);
     if (!(params.given("report") && params.text("report") == "-")) app::write_text("-", described(plan));
@@ -128,6 +142,16 @@ int show_plan(const std::vector<JobRequest>& requests, const Params& params) {
     for (const pipelines::FilePlan& file : plan.files)
         if (!file.error.empty()) app::log_error(file.error);
     return plan.status();
+}
+
+int with_scipy(const std::vector<JobRequest>& requests, const Params& params, const std::string& name) {
+    const pipelines::SciPyScript script = pipelines::scipy_script(requests, name);
+    if (!script.missing.empty()) warn({}, "the script ends before " + script.missing);
+    if (params.given("emit-scipy")) app::write_text(params.text("emit-scipy"), script.text);
+    if (!params.flag("check-scipy")) return 0;
+    const pipelines::SciPyCheck check = pipelines::check_scipy(requests.front(), script);
+    app::write_text("-", described(check, requests.front().input));
+    return check.same() ? 0 : 1;
 }
 
 int run_replay(const Params& params) {
@@ -176,6 +200,8 @@ int run(const Call& call) {
         const std::string table = call.params.text("regions");
         requests = pipelines::clips(requests, pipelines::read_regions(table), table);
     }
+    if (call.params.given("emit-scipy") || call.params.flag("check-scipy"))
+        return with_scipy(requests, call.params, script.path);
     if (call.params.flag("plan")) return show_plan(requests, call.params);
     check(requests);
     Params params = call.params;

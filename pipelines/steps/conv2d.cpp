@@ -8,6 +8,7 @@
 #include "core/conv2d/kernels.hpp"
 #include "io/taps.hpp"
 #include "pipelines/step.hpp"
+#include "pipelines/steps/conv2d_python.hpp"
 
 namespace convoy::step {
 
@@ -275,8 +276,17 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
+    Execution exact;
+    exact.device = device::cpu();
+    const io::Array kernel = kernel_of(p);
+    const bool named = conv2d::names_kernel(p.text("kernel"));
+    return pipelines::conv2d_python(problem_of(p, in, exact, kernel), kernel, named ? "" : p.text("kernel"));
+}
+
 }  // namespace
 
-extern constinit const Step conv2d{"conv2d", "convolve images with kernels", params, plan, true, "kernel"};
+extern constinit const Step conv2d{
+    "conv2d", "convolve images with kernels", params, plan, true, "kernel", false, python};
 
 }  // namespace convoy::step

@@ -3,6 +3,7 @@
 #include "core/base/error.hpp"
 #include "core/design/design.hpp"
 #include "pipelines/steps/fir.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -27,9 +28,18 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return pipelines::plan_fir(std::move(fir), flow, execution);
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
+    const std::string factor = to_text(p.integer("factor"));
+    if (factor == "1") return {"pass", {}};
+    return {"x = signal.decimate(x, " + factor + ", ftype='fir', axis=" + std::to_string(in.time_axis) +
+                ")\nrate = rate / " + factor,
+            {}};
+}
+
 }  // namespace
 
 extern constinit const Step decimate{
-    "decimate", "low-pass for the new rate and keep every Nth sample", params, plan, false, "factor"};
+    "decimate", "low-pass for the new rate and keep every Nth sample", params, plan, false, "factor", false,
+    python};
 
 }  // namespace convoy::step

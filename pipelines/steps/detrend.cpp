@@ -2,6 +2,7 @@
 #include "core/arith/arith.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/steps/arith_input.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -30,9 +31,16 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
+    return {"x = signal.detrend(x, axis=" + std::to_string(in.time_axis) +
+                ", type=" + pipelines::python::quoted(p.text("type")) + ")",
+            {}};
+}
+
 }  // namespace
 
 extern constinit const Step detrend{
-    "detrend", "take the mean or a straight line out of each channel", params, plan, false, "type", true};
+    "detrend", "take the mean or a straight line out of each channel", params, plan, false, "type", true,
+    python};
 
 }  // namespace convoy::step

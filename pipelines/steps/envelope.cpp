@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/window/window.hpp"
 #include "pipelines/steps/arith_input.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -63,9 +64,24 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
+    namespace py = pipelines::python;
+    const std::string n = to_text(p.integer("numtaps")), half = to_text(p.integer("numtaps") / 2);
+    return {
+        "k = np.arange(" + n + ") - " + half +
+            "\n"
+            "hilbert = np.where(k % 2 != 0, 2 / (np.pi * np.where(k == 0, 1, k)), 0) * signal.get_window(" +
+            py::window(p.text("window")) + ", " + n +
+            ", fftbins=False)\n"
+            "x = np.hypot(x, fir(x, hilbert, axis=" +
+            std::to_string(in.time_axis) + ", padding=" + py::quoted(p.text("padding")) + "))",
+        {},
+        {py::extend, py::fir}};
+}
+
 }  // namespace
 
-extern constinit const Step envelope{"envelope", "magnitude of the analytic signal", params, plan, false, {},
-                                     true};
+extern constinit const Step envelope{
+    "envelope", "magnitude of the analytic signal", params, plan, false, {}, true, python};
 
 }  // namespace convoy::step

@@ -3,6 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "pipelines/steps/fir.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -30,8 +31,12 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return pipelines::plan_fir(std::move(fir), flow, own);
 }
 
+pipelines::Python python(const Params&, const Flow&, const Planned& planned) {
+    return {"x = x * " + pipelines::python::note(planned, "factor"), {}};
+}
+
 }  // namespace
 
-extern constinit const Step gain{"gain", "multiply by a constant", params, plan, false, "db"};
+extern constinit const Step gain{"gain", "multiply by a constant", params, plan, false, "db", false, python};
 
 }  // namespace convoy::step

@@ -1,6 +1,7 @@
 // The step `keep_every`: every Nth sample, and no filter before.
 #include "core/base/error.hpp"
 #include "pipelines/steps/fir.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -28,9 +29,14 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return pipelines::plan_fir(std::move(fir), flow, own);
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
+    const std::string factor = to_text(p.integer("factor"));
+    return {"x = " + pipelines::python::slice(in.time_axis, "::" + factor) + "\nrate = rate / " + factor, {}};
+}
+
 }  // namespace
 
 extern constinit const Step keep_every{
-    "keep_every", "keep every Nth sample, without a filter", params, plan, false, "factor"};
+    "keep_every", "keep every Nth sample, without a filter", params, plan, false, "factor", false, python};
 
 }  // namespace convoy::step

@@ -2,6 +2,7 @@
 #include "core/arith/arith.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/steps/arith_input.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -64,9 +65,23 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
+    namespace py = pipelines::python;
+    const int axis = py::channel_axis(in);
+    const Index channels = in.shape.lanes() / (in.complex ? 2 : 1);
+    std::string rows;
+    const auto matrix = matrix_of(p, channels, in.label);
+    for (const std::vector<double>& row : matrix)
+        rows += (rows.empty() ? "" : ", ") + py::list(row);
+    if (axis < 0) return {"x = x * " + to_text(matrix[0][0]), {}};
+    return {"x = np.moveaxis(np.tensordot([" + rows + "], x, axes=(1, " + std::to_string(axis) + ")), 0, " +
+                std::to_string(axis) + ")",
+            {}};
+}
+
 }  // namespace
 
 extern constinit const Step mix{
-    "mix", "add channels up, by a matrix or as their mean", params, plan, false, "matrix", true};
+    "mix", "add channels up, by a matrix or as their mean", params, plan, false, "matrix", true, python};
 
 }  // namespace convoy::step

@@ -4,6 +4,7 @@
 #include "core/arith/arith.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/steps/arith_input.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -45,9 +46,19 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned& planned) {
+    const std::string axis = p.flag("together") ? "None" : std::to_string(in.time_axis);
+    const std::string level = p.text("to") == "rms"
+                                  ? "np.sqrt(np.mean(np.abs(x) ** 2, axis=" + axis + ", keepdims=True))"
+                                  : "np.max(np.abs(x), axis=" + axis + ", keepdims=True)";
+    return {"level = " + level + "\nx = x * (" + pipelines::python::note(planned, "level") +
+                " / np.where(level > 0, level, 1))",
+            {}};
+}
+
 }  // namespace
 
-extern constinit const Step normalize{"normalize", "scale to a peak or an RMS", params, plan, false, "to",
-                                      true};
+extern constinit const Step normalize{
+    "normalize", "scale to a peak or an RMS", params, plan, false, "to", true, python};
 
 }  // namespace convoy::step

@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/design/design.hpp"
 #include "pipelines/steps/arith_input.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -107,9 +108,20 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned& planned) {
+    namespace py = pipelines::python;
+    const std::string up = py::note(planned, "up"), down = py::note(planned, "down"),
+                      padding = p.text("padding");
+    const std::string beyond = padding == "zero" ? "constant" : padding == "odd" ? "antireflect" : padding;
+    return {"x = signal.resample_poly(x, " + up + ", " + down + ", axis=" + std::to_string(in.time_axis) +
+                ", window=" + py::window(p.text("window")) + ", padtype=" + py::quoted(beyond) +
+                ")\nrate = rate * " + up + " / " + down,
+            {}};
+}
+
 }  // namespace
 
 extern constinit const Step resample{
-    "resample", "change the rate by a rational factor", params, plan, false, "rate", true};
+    "resample", "change the rate by a rational factor", params, plan, false, "rate", true, python};
 
 }  // namespace convoy::step

@@ -5,6 +5,7 @@
 #include "core/arith/arith.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/step.hpp"
+#include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
 
@@ -107,9 +108,22 @@ Planned plan(const Params& p, Flow& flow, const Execution&) {
     return planned;
 }
 
+pipelines::Python python(const Params& p, const Flow& in, const Planned& planned) {
+    namespace py = pipelines::python;
+    std::string code;
+    if (const int axis = py::channel_axis(in); p.given("channels") && axis >= 0) {
+        const Index channels = in.shape.lanes() / (in.complex ? 2 : 1);
+        code = "x = np.take(x, " + py::list(io::parse_channels(p.text("channels"), channels, in.label)) +
+               ", axis=" + std::to_string(axis) + ")\n";
+    }
+    const Index first = parse_integer(py::note(planned, "first_frame")).value_or(0),
+                count = parse_integer(py::note(planned, "frames")).value_or(0);
+    return {code + "x = " + py::slice(in.time_axis, to_text(first) + ":" + to_text(first + count)), {}};
+}
+
 }  // namespace
 
 extern constinit const Step select{
-    "select", "keep some channels, or a part of the time", params, plan, false, "channels", true};
+    "select", "keep some channels, or a part of the time", params, plan, false, "channels", true, python};
 
 }  // namespace convoy::step

@@ -7,6 +7,7 @@
 #include "core/window/window.hpp"
 #include "pipelines/step.hpp"
 #include "pipelines/steps/spectrogram_problem.hpp"
+#include "pipelines/steps/spectrogram_python.hpp"
 
 namespace convoy::step {
 
@@ -213,6 +214,9 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 }  // namespace
 
 extern constinit const Step spectrogram{
-    "spectrogram", "make spectrogram images: short-time spectra over time", params, plan};
+    "spectrogram", "make spectrogram images: short-time spectra over time",
+    params,        plan,
+    false,         {},
+    false,         pipelines::spectrogram_python};
 
 }  // namespace convoy::step
