@@ -10,6 +10,7 @@ struct FftBlocks {
     Index length = 0;  // of a transform, a power of two; 0 where none will do
     Index part = 0;    // taps that one transform takes; more are cut into parts of this many
     Index keep = 0;    // results of a block at the full rate, a multiple of the decimation
+    Index every = 1;   // of them, only each so many-th is transformed back; a part of the decimation
     // Products that direct sums may take before one more transform is faster.
     Index affordable32 = 0, affordable64 = 0;
     double transform = 0;  // modelled seconds of the transforms for 1e9 outputs, in one thread

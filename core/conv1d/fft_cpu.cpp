@@ -74,7 +74,7 @@ class FftRows : public RowKernel<S> {
         S* scratch;
         Index outputs;  // results at the full rate that are wanted, at most 2 keep
         const S* x;     // outputs + M - 1 samples, and as many more as the transforms read
-        S* y;           // room for 2 keep results
+        S* y;           // room for 2 keep results, or for those of them that are transformed back
         Level<S> level;
     };
 
@@ -92,12 +92,12 @@ class FftRows : public RowKernel<S> {
         Bounds<S> bounds;
         look(pair, bounds);
         if (pair.level.peak == 0 && pair.level.energy == 0)
-            std::fill_n(pair.y, 2 * keep_, S(0));
+            std::fill_n(pair.y, 2 * keep_ / blocks_.every, S(0));
         else if (!fast(pair, bounds))
             careful(pair, bounds);
         if (decimate_ > 1)
             for (Index n = 0; n < block(); ++n)
-                y[n] = pair.y[n * decimate_];
+                y[n] = pair.y[n * (decimate_ / blocks_.every)];
     }
 
     /// The pair in float; false where float cannot do it, or for too few of the results.
@@ -106,7 +106,7 @@ class FftRows : public RowKernel<S> {
             if (!fast_ || !(pair.level.peak > 1e-15F) || !std::isfinite(pair.level.energy)) return false;
             const auto least = [&](const fft::Size<float>& size) { return error(pair, size) / allowed_; };
             if (!promising(pair, bounds, least({0, 0}))) return false;  // the samples alone forbid it
-            const double needed = least(transform(*fast_, fast_->taps, pair.x, pair.y, pair.scratch));
+            const double needed = least(transform(*fast_, pair));
             if (!promising(pair, bounds, needed)) return false;
             mend(pair, bounds, needed);
             return true;
@@ -143,15 +143,14 @@ class FftRows : public RowKernel<S> {
             look(pair, bounds);
         }
         in_double_ += narrow ? 2 : 0;
-        const double least =
-            error(pair, transform(exact_, exact_.taps, pair.x, pair.y, pair.scratch)) / allowed_;
+        const double least = error(pair, transform(exact_, pair)) / allowed_;
         if (!few(pair, bounds, least, blocks_.affordable64)) {
             // Beside silence the guard's bounds reach farther than sharper ones.
             if (bounds.how != Bounds<S>::segments) bounds = segments(pair).second;
             if (!few(pair, bounds, least, blocks_.affordable64)) tighten(exact_, pair, bounds);
         }
         mend(pair, bounds, least);
-        if (spoiled) prepared_->repair.spoil(given, pair.outputs, decimate_, pair.y);
+        if (spoiled) prepared_->repair.spoil(given, pair.outputs, decimate_, blocks_.every, pair.y);
     }
 
     /// The first look at a pair: by the cheapest bounds that do for noise.
@@ -190,7 +189,7 @@ class FftRows : public RowKernel<S> {
         S *const x = pair.scratch + places_.magnitudes, *const size = pair.scratch + places_.sizes;
         magnitudes(pair.x, samples(), x);
         const double off =
-            error(pair, prepared_->magnitudes_size, transform(in, in.magnitudes, x, size, pair.scratch));
+            error(pair, prepared_->magnitudes_size, transform(in, in.magnitudes, x, size, 1, pair.scratch));
         const S by = static_cast<S>(1 - 4 * unit), less = static_cast<S>(1.001 * off);
         S* const least = pair.scratch + places_.least;
         bounds = {least, together,
@@ -198,20 +197,28 @@ class FftRows : public RowKernel<S> {
                   Bounds<S>::exact};
     }
 
-    /// All parts of the taps. Their circular results add up: so do, at most, their sizes.
+    template <class T>
+    fft::Size<T> transform(const Transforms<T>& in, const Pair& pair) const {
+        return transform(in, in.taps, pair.x, pair.y, blocks_.every, pair.scratch);
+    }
+
+    /// All parts of the taps; y holds results 0, every, ... of each block. The parts' circular results add
+    /// up: so do, at most, their sizes.
     template <class T>
     fft::Size<T> transform(const Transforms<T>& in, const std::vector<device::Buffer>& parts, const S* x,
-                           S* y, S* scratch) const {
+                           S* y, Index every, S* scratch) const {
         fft::Size<T> all{0, 0};
+        const Index keep = keep_ / every;
         T* const z = reinterpret_cast<T*>(scratch + places_.transform);
         for (Index p = 0; p < static_cast<Index>(parts.size()); ++p) {
             const S* from = x + std::max<Index>(0, taps_ - (p + 1) * blocks_.part);
             S* const to = p == 0 ? y : scratch + places_.sums;
             const fft::Size<T> size =
-                in.convolver.run(parts[p], from, from + keep_, to, to + keep_, keep_, z);
+                every == 1 ? in.convolver.run(parts[p], from, from + keep_, to, to + keep, keep, z)
+                           : in.convolver.run_every(parts[p], from, from + keep_, to, to + keep, keep, z);
             all.peak += size.peak;
             all.energy += size.energy * static_cast<T>(parts.size());
-            if (p > 0) std::transform(to, to + 2 * keep_, y, y, std::plus<>());
+            if (p > 0) std::transform(to, to + 2 * keep, y, y, std::plus<>());
         }
         return all;
     }
@@ -223,7 +230,7 @@ class FftRows : public RowKernel<S> {
         return prepared_->repair.few(outputs_of(pair), bounds, least, products);
     }
     void mend(const Pair& pair, const Bounds<S>& bounds, double least) {
-        if (prepared_->repair.mend(outputs_of(pair), bounds, least, pair.y)) direct_ += 2;
+        if (prepared_->repair.mend(outputs_of(pair), bounds, least, blocks_.every, pair.y)) direct_ += 2;
     }
 
     /// Samples that the transforms of a pair read.
@@ -263,7 +270,7 @@ class FftRows : public RowKernel<S> {
     const std::optional<Transforms<float>>& fast_ = prepared_->fast;
     Places places_{guard_.room(2 * keep_),
                    sliding_.any() ? sliding_.room(2 * keep_) : 0,
-                   2 * blocks_.length* static_cast<Index>(sizeof(double) / sizeof(S)),
+                   exact_.convolver.scratch() * static_cast<Index>(sizeof(double) / sizeof(S)),
                    samples(),
                    2 * keep_,
                    prepared_->repair.room(),

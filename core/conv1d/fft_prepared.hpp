@@ -17,7 +17,7 @@ namespace convoy::conv1d {
 /// are cut into.
 template <class T>
 struct Transforms {
-    explicit Transforms(const FftBlocks& blocks) : convolver(blocks.length) {}
+    explicit Transforms(const FftBlocks& blocks) : convolver(blocks.length, blocks.every) {}
     fft::PairConvolver<T> convolver;
     std::vector<device::Buffer> taps, magnitudes;
 };

@@ -55,14 +55,19 @@ bool Repair<S>::few(const Outputs& outputs, const Bounds<S>& bounds, double leas
 }
 
 template <class S>
-bool Repair<S>::mend(const Outputs& outputs, const Bounds<S>& bounds, double least, S* y) const {
+bool Repair<S>::mend(const Outputs& outputs, const Bounds<S>& bounds, double least, Index every, S* y) const {
     if (bounds.least >= least) return false;
     bool summed = false;
     each_failing(outputs, bounds, least, [&](const Failing& f) {
+        S all[together];
+        S* const sums = every == 1 ? y + f.first : all;
         if (f.samples >= 0)
-            sums_.sparse(outputs.x + f.first, outputs.places, f.samples, f.count, y + f.first);
+            sums_.sparse(outputs.x + f.first, outputs.places, f.samples, f.count, sums);
         else
-            sums_.run(outputs.x + f.first, f.nonzero, f.count, y + f.first);
+            sums_.run(outputs.x + f.first, f.nonzero, f.count, sums);
+        if (every > 1)
+            for (Index n = (f.first + every - 1) / every * every; n < f.first + f.count; n += every)
+                y[n / every] = all[n - f.first];
         summed = summed || f.products > 0;
         return true;
     });
@@ -70,7 +75,7 @@ bool Repair<S>::mend(const Outputs& outputs, const Bounds<S>& bounds, double lea
 }
 
 template <class S>
-void Repair<S>::spoil(const S* x, Index count, Index step, S* y) const {
+void Repair<S>::spoil(const S* x, Index count, Index step, Index every, S* y) const {
     const Index taps = sums_.taps();
     Index bad = -1, nan = -1;  // the last of each so far
     for (Index j = 0; j < count + taps - 1; ++j) {
@@ -79,9 +84,9 @@ void Repair<S>::spoil(const S* x, Index count, Index step, S* y) const {
         const Index n = j - (taps - 1);
         if (n < 0 || n % step != 0) continue;
         if (nan >= n)
-            y[n] = std::numeric_limits<S>::quiet_NaN();
+            y[n / every] = std::numeric_limits<S>::quiet_NaN();
         else if (bad >= n)
-            sums_.run(x + n, {0, taps}, 1, y + n);
+            sums_.run(x + n, {0, taps}, 1, y + n / every);
     }
 }
 

@@ -27,11 +27,13 @@ class Repair {
     /// Whether sums for the outputs that are not guaranteed `least` take no more products than this.
     bool few(const Outputs& outputs, const Bounds<S>& bounds, double least, Index products) const;
 
-    /// Sums the outputs that are not guaranteed `least` into y; false where there was nothing to sum.
-    bool mend(const Outputs& outputs, const Bounds<S>& bounds, double least, S* y) const;
+    /// Sums the outputs that are not guaranteed `least` into y, which holds outputs 0, every, 2 every, ... (a
+    /// power of two). False where there was nothing to sum.
+    bool mend(const Outputs& outputs, const Bounds<S>& bounds, double least, Index every, S* y) const;
 
-    /// Every `step`th output whose window holds NaN or Inf becomes what a sum would make of it.
-    void spoil(const S* x, Index count, Index step, S* y) const;
+    /// Every `step`th output whose window holds NaN or Inf becomes what a sum would make of it; y as for
+    /// mend().
+    void spoil(const S* x, Index count, Index step, Index every, S* y) const;
 
   private:
     /// Neighbouring outputs of which one is not guaranteed what it needs.

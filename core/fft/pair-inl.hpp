@@ -279,6 +279,43 @@ Size<T> convolve_pair(D d, const S* a, const S* b, S* ya, S* yb, Index keep, Ind
     return columns_inverse(d, z, m, turns, ya, yb, keep);
 }
 
+/// Products of m bins in each lane with the taps', those that are alike added up; returns their energy.
+template <class D, class T>
+T add_alike(D d, const T* HWY_RESTRICT z, const T* HWY_RESTRICT h, const std::int32_t* alike, Index m,
+            Index every, T* HWY_RESTRICT sums) {
+    const Index step = 2 * static_cast<Index>(hn::Lanes(d));
+    hn::Vec<D> energy = hn::Zero(d);
+    for (Index k = 0; k < m; k += every, sums += step) {
+        Complex<D> sum{hn::Zero(d), hn::Zero(d)};
+        for (Index j = 0; j < every; ++j, ++alike) {
+            const Complex<D> c = load(d, z + *alike * step) * load(d, h + *alike * step);
+            energy = hn::MulAdd(c.re, c.re, hn::MulAdd(c.im, c.im, energy));
+            sum = sum + c;
+        }
+        store(d, sum, sums);
+    }
+    return hn::GetLane(hn::SumOfLanes(d, energy));
+}
+
+template <class D, class S, class T>
+Size<T> convolve_pair_every(D d, const S* a, const S* b, S* ya, S* yb, Index keep, const Factors<T>& there,
+                            const Factors<T>& back, const std::int32_t* alike, const T* h, T* z) {
+    constexpr Index lanes = static_cast<Index>(hn::MaxLanes(D()));
+    const Index m = there.m, every = m / back.m;
+    T* const sums = z + 2 * m * 16;
+    columns_forward(d, a, b, m, there.turns, z);
+    T energy = 0;
+    for (Index g = 0; g < 16 / lanes; ++g) {
+        T *const from = z + g * m * 2 * lanes, *const to = sums + g * back.m * 2 * lanes;
+        transform_any<Walk::forward>(d, from, m, there.w, from);
+        energy += add_alike(d, from, h + g * m * 2 * lanes, alike, m, every, to);
+        transform_any<Walk::inverse>(d, to, back.m, back.w, to);
+    }
+    const Size<T> size = columns_inverse(d, sums, back.m, back.turns, ya, yb, keep);
+    return {size.peak,
+            HWY_MAX(size.energy * static_cast<T>(every), energy * static_cast<T>(16 * m))};  // Parseval
+}
+
 }  // namespace convoy::fft::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -31,6 +31,21 @@ Size<double> pair_double(const double* a, const double* b, double* ya, double* y
                          const double* turns, const double* w, const double* h, double* z) {
     return convolve_pair(hn::ScalableTag<double>(), a, b, ya, yb, keep, m, turns, w, h, z);
 }
+Size<float> every_float(const float* a, const float* b, float* ya, float* yb, Index keep,
+                        const Factors<float>& there, const Factors<float>& back, const std::int32_t* alike,
+                        const float* h, float* z) {
+    return convolve_pair_every(hn::ScalableTag<float>(), a, b, ya, yb, keep, there, back, alike, h, z);
+}
+Size<double> every_mixed(const float* a, const float* b, float* ya, float* yb, Index keep,
+                         const Factors<double>& there, const Factors<double>& back, const std::int32_t* alike,
+                         const double* h, double* z) {
+    return convolve_pair_every(hn::ScalableTag<double>(), a, b, ya, yb, keep, there, back, alike, h, z);
+}
+Size<double> every_double(const double* a, const double* b, double* ya, double* yb, Index keep,
+                          const Factors<double>& there, const Factors<double>& back,
+                          const std::int32_t* alike, const double* h, double* z) {
+    return convolve_pair_every(hn::ScalableTag<double>(), a, b, ya, yb, keep, there, back, alike, h, z);
+}
 
 }  // namespace convoy::fft::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -42,6 +57,9 @@ HWY_EXPORT(columns_double);
 HWY_EXPORT(pair_float);
 HWY_EXPORT(pair_mixed);
 HWY_EXPORT(pair_double);
+HWY_EXPORT(every_float);
+HWY_EXPORT(every_mixed);
+HWY_EXPORT(every_double);
 
 namespace {
 
@@ -92,7 +110,19 @@ double largest_of(const std::vector<double>& spectrum) {
 }
 
 template <class T>
-PairConvolver<T>::PairConvolver(Index n) : lane_(n / rows), turns_(outer_turns<T>(n)) {}
+PairConvolver<T>::Back::Back(Index n, Index every, const std::vector<Index>& position)
+    : lane(n / every / rows), turns(outer_turns<T>(n / every)), alike(static_cast<std::size_t>(n / rows)) {
+    for (Index k = 0; k < lane.size(); ++k)
+        for (Index j = 0; j < every; ++j)
+            alike[static_cast<std::size_t>(lane.position()[k] * every + j)] =
+                static_cast<std::int32_t>(position[static_cast<std::size_t>(k + j * lane.size())]);
+}
+
+template <class T>
+PairConvolver<T>::PairConvolver(Index n, Index every)
+    : lane_(n / rows), turns_(outer_turns<T>(n)), every_(every) {
+    if (every > 1) back_.emplace(n, every, lane_.position());
+}
 
 template <class T>
 std::vector<double> PairConvolver<T>::spectrum(const std::vector<double>& taps,
@@ -138,6 +168,24 @@ Size<T> PairConvolver<T>::run(const device::Buffer& taps, const S* a, const S* b
         return call(HWY_DYNAMIC_DISPATCH(pair_double));
 }
 
+template <class T>
+template <class S>
+Size<T> PairConvolver<T>::run_every(const device::Buffer& taps, const S* a, const S* b, S* ya, S* yb,
+                                    Index keep, T* scratch) const {
+    const auto call = [&](auto* convolve) {
+        return convolve(a, b, ya, yb, keep, {lane_.size(), data<T>(turns_), lane_.twiddles()},
+                        {back_->lane.size(), data<T>(back_->turns), back_->lane.twiddles()},
+                        back_->alike.data(), data<T>(taps), scratch);
+    };
+    if (every_ == 1) return run(taps, a, b, ya, yb, keep, scratch);
+    if constexpr (std::is_same_v<T, float>)
+        return call(HWY_DYNAMIC_DISPATCH(every_float));
+    else if constexpr (std::is_same_v<S, float>)
+        return call(HWY_DYNAMIC_DISPATCH(every_mixed));
+    else
+        return call(HWY_DYNAMIC_DISPATCH(every_double));
+}
+
 template class PairConvolver<float>;
 template class PairConvolver<double>;
 template Size<float> PairConvolver<float>::run(const device::Buffer&, const float*, const float*, float*,
@@ -146,6 +194,12 @@ template Size<double> PairConvolver<double>::run(const device::Buffer&, const fl
                                                  float*, Index, double*) const;
 template Size<double> PairConvolver<double>::run(const device::Buffer&, const double*, const double*, double*,
                                                  double*, Index, double*) const;
+template Size<float> PairConvolver<float>::run_every(const device::Buffer&, const float*, const float*,
+                                                     float*, float*, Index, float*) const;
+template Size<double> PairConvolver<double>::run_every(const device::Buffer&, const float*, const float*,
+                                                       float*, float*, Index, double*) const;
+template Size<double> PairConvolver<double>::run_every(const device::Buffer&, const double*, const double*,
+                                                       double*, double*, Index, double*) const;
 
 }  // namespace convoy::fft
 #endif

@@ -7,6 +7,8 @@
 // one pair is enough to fill the registers, and its working set is one transform.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -30,6 +32,13 @@ struct Size {
     T energy;  // sum of squares
 };
 
+/// What the code for one vector target needs of a transform: m bins a lane, outer and inner factors.
+template <class T>
+struct Factors {
+    Index m;
+    const T *turns, *w;
+};
+
 /// Convolves pairs of blocks of n samples (a power of two, 256 or more) in T arithmetic. Immutable; shared by
 /// threads.
 template <class T>
@@ -37,11 +46,17 @@ class PairConvolver {
   public:
     static constexpr Index least = 256;
 
-    explicit PairConvolver(Index n);
+    /// With `every` more than 1 (a power of two, at most most_every(n)) it can also give every so many-th
+    /// result alone, at the cost of a shorter transform back.
+    explicit PairConvolver(Index n, Index every = 1);
+    static constexpr Index most_every(Index n) { return n / least; }
 
     Index size() const { return lane_.size() * rows; }
     /// Values of T that a call needs as scratch, aligned to 64 bytes.
-    Index scratch() const { return 2 * size(); }
+    static constexpr Index scratch(Index n, Index every = 1) {
+        return 2 * n + (every > 1 ? 2 * n / every : 0);
+    }
+    Index scratch() const { return scratch(size(), every_); }
 
     /// The transform of real taps, for convolvers in either arithmetic: sum_k taps[k] e^(-2 pi i j (k -
     /// advance) / n), divided by n, as [position][part][row] in the order that the passes leave.
@@ -56,9 +71,25 @@ class PairConvolver {
     Size<T> run(const device::Buffer& taps, const S* a, const S* b, S* ya, S* yb, Index keep,
                 T* scratch) const;
 
+    /// The same results 0, every, 2 every, ...: ya[i] is what run() gives as ya[i * every], i < keep. Results
+    /// in between count in the energy that is returned, and not in the peak.
+    template <class S>
+    Size<T> run_every(const device::Buffer& taps, const S* a, const S* b, S* ya, S* yb, Index keep,
+                      T* scratch) const;
+
   private:
+    /// The way back to every so many-th result only: bins that lie n / every apart then are one and the same.
+    struct Back {
+        Back(Index n, Index every, const std::vector<Index>& position);
+        LaneFft<T> lane;
+        device::Buffer turns;
+        std::vector<std::int32_t> alike;  // places of bins that are added up: [place in `lane`][every]
+    };
+
     LaneFft<T> lane_;
     device::Buffer turns_;  // outer twiddles, by 16 columns: [row 1 .. 15][part][column]
+    Index every_;
+    std::optional<Back> back_;
 };
 
 }  // namespace convoy::fft

@@ -75,6 +75,41 @@ void check_all() {
     }
 }
 
+template <class T, class S>
+void check_every(Index n, Index every) {
+    INFO("n " << n << ", every " << every);
+    const fft::PairConvolver<T> convolver(n, every);
+    const fft::PairConvolver<double> exact(n);
+    const std::vector<double> h = noise<double>(n / 3, 1), spectrum = exact.spectrum(h, 5);
+    const std::vector<S> a = noise<S>(n, 2), b = noise<S>(n, 3);
+    const std::vector<double> wide_a(a.begin(), a.end()), wide_b(b.begin(), b.end());
+    const device::Buffer taps = convolver.load(spectrum), wide_taps = exact.load(spectrum);
+    const device::Buffer scratch(device::cpu(), static_cast<std::size_t>(4 * n) * sizeof(double));
+    const Index keep = (n - n / 3) / every - 1;
+    std::vector<S> y(static_cast<std::size_t>(2 * n), S(77));
+    std::vector<double> all(static_cast<std::size_t>(2 * n));
+    const auto whole = exact.run(wide_taps, wide_a.data(), wide_b.data(), all.data(), all.data() + n, n,
+                                 reinterpret_cast<double*>(scratch.data()));
+    const auto size = convolver.run_every(taps, a.data(), b.data(), y.data(), y.data() + n, keep,
+                                          reinterpret_cast<T*>(scratch.data()));
+    CHECK(convolver.scratch() <= 4 * n);
+    const double u = std::max<double>(std::numeric_limits<T>::epsilon(), std::numeric_limits<S>::epsilon());
+    double peak = 0, off = 0;
+    for (Index part = 0; part < 2; ++part)
+        for (Index i = 0; i < n / every; ++i) {
+            const double want = all[part * n + i * every];
+            peak = std::max(peak, std::abs(want));
+            if (i < keep)
+                off = std::max(off, std::abs(static_cast<double>(y[part * n + i]) - want));
+            else
+                REQUIRE(y[part * n + i] == S(77));  // not written
+        }
+    CHECK(off < 8 * u * std::sqrt(whole.energy / static_cast<double>(n) * std::log2(n)));
+    CHECK(static_cast<double>(size.peak) == Approx(peak).epsilon(1e-3));
+    CHECK(static_cast<double>(size.energy) >= 0.999 * whole.energy);
+    CHECK(static_cast<double>(size.energy) < 1.5 * whole.energy);
+}
+
 }  // namespace
 
 TEST_CASE("pairs are convolved as the formula says, on every vector target") {
@@ -82,6 +117,17 @@ TEST_CASE("pairs are convolved as the formula says, on every vector target") {
         check_all<float, float>();
         check_all<double, float>();
         check_all<double, double>();
+    });
+}
+
+TEST_CASE("every so many-th result is that of all, on every vector target") {
+    test::each_vector_target([] {
+        for (const Index n : {512, 1024, 2048, 4096, 8192})
+            for (Index every = 1; every <= fft::PairConvolver<float>::most_every(n); every *= 2) {
+                check_every<float, float>(n, every);
+                check_every<double, float>(n, every);
+                check_every<double, double>(n, every);
+            }
     });
 }
 
