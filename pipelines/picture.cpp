@@ -3,114 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 
-#include "core/base/error.hpp"
-#include "pipelines/cairo.hpp"
+#include "pipelines/canvas.hpp"
 #include "pipelines/colours.hpp"
-#include "pipelines/ticks.hpp"
 
 namespace convoy::pipelines {
 
 namespace {
 
-// All lengths are pixels of a picture that is 9 inches wide at 200 dots per inch.
-constexpr double width = 1800, left = 170, right = 250, top = 80, bottom = 125, gap = 54;
-constexpr double one_panel = 780, of_several = 380;
-constexpr double text_size = 28, tick_length = 10, line_width = 2;
+using namespace drawing;
+
 constexpr double bar_gap = 36, bar_width = 36;
-constexpr double narrow_right = 50;  // without a colour bar
-
-struct Box {
-    double x, y, w, h;
-};
-
-// A canvas that is white at first.
-class Canvas {
-  public:
-    Canvas(double w, double h)
-        : surface_(cairo::image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(w), static_cast<int>(h))),
-          cairo_(cairo::create(surface_.get())) {
-        cairo::set_source_rgb(get(), 1, 1, 1);
-        cairo::paint(get());
-        cairo::select_font_face(get(), "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-        cairo::set_font_size(get(), text_size);
-        cairo::set_line_width(get(), line_width);
-        ink();
-    }
-    cairo_t* get() const { return cairo_.get(); }
-    void ink() const { cairo::set_source_rgb(get(), 0.1, 0.1, 0.1); }
-
-    void line(double x0, double y0, double x1, double y1) const {
-        cairo::move_to(get(), x0, y0);
-        cairo::line_to(get(), x1, y1);
-        cairo::stroke(get());
-    }
-    void frame(Box b) const {
-        cairo::rectangle(get(), b.x, b.y, b.w, b.h);
-        cairo::stroke(get());
-    }
-    double text_width(const std::string& text) const {
-        cairo_text_extents_t e;
-        cairo::text_extents(get(), text.c_str(), &e);
-        return e.x_advance;
-    }
-    /// Text whose anchor is `along` of its width (0 left, 1 right), the middle of its letters at y.
-    void text(const std::string& text, double x, double y, double along) const {
-        cairo::move_to(get(), x - along * text_width(text), y + 0.36 * text_size);
-        cairo::show_text(get(), text.c_str());
-    }
-    /// Upwards, centred at (x, y).
-    void upright(const std::string& words, double x, double y) const {
-        cairo::save(get());
-        cairo::translate(get(), x, y);
-        cairo::rotate(get(), -std::acos(-1.0) / 2);
-        text(words, 0, 0, 0.5);
-        cairo::restore(get());
-    }
-    void write(const std::string& path) const {
-        cairo::surface_flush(surface_.get());
-        const std::string part = path + ".part";
-        cairo_status_t status = cairo::status(get());
-        if (status == CAIRO_STATUS_SUCCESS)
-            status = cairo::surface_write_to_png(surface_.get(), part.c_str());
-        std::error_code error;
-        if (status == CAIRO_STATUS_SUCCESS) std::filesystem::rename(part, path, error);
-        if (status == CAIRO_STATUS_SUCCESS && !error) return;
-        const std::string why = error ? error.message() : cairo::status_to_string(status);
-        std::filesystem::remove(part, error);
-        throw failed(path, "the picture cannot be written: " + why, "check the folder and its free space");
-    }
-
-  private:
-    struct Destroy {
-        void operator()(cairo_surface_t* s) const { cairo::surface_destroy(s); }
-        void operator()(cairo_t* c) const { cairo::destroy(c); }
-    };
-    std::unique_ptr<cairo_surface_t, Destroy> surface_;
-    std::unique_ptr<cairo_t, Destroy> cairo_;
-};
-
-struct Range {
-    double low, high;
-    double share(double v) const { return (v - low) / (high - low); }
-};
-
-void x_axis(const Canvas& c, Box b, Range range, const std::string& label, double factor, bool labelled) {
-    for (const Tick& t : linear_ticks(range.low / factor, range.high / factor, 8)) {
-        const double x = b.x + b.w * range.share(t.value * factor);
-        c.line(x, b.y + b.h, x, b.y + b.h + tick_length);
-        if (labelled) c.text(t.text, x, b.y + b.h + 2.9 * tick_length, 0.5);
-    }
-    if (labelled) c.text(label, b.x + b.w / 2, b.y + b.h + 8 * tick_length, 0.5);
-}
-
-void y_tick(const Canvas& c, Box b, double share, const std::string& text) {
-    const double y = b.y + b.h * (1 - share);
-    c.line(b.x - tick_length, y, b.x, y);
-    c.text(text, b.x - 1.6 * tick_length, y, 1);
-}
 
 // Place of a frequency on an axis whose rows are equally far apart, 0 to 1; row i has its middle at (i + 0.5)
 // / rows.
@@ -245,7 +148,9 @@ void draw(const SpectrogramPicture& picture, const std::string& path) {
         const Box b{left, top + static_cast<double>(i) * (each + gap), width - left - right, each};
         paint(c, b, picture.panels[i], values);
         c.frame(b);
-        x_axis(c, b, time, "Time (" + unit.units + ")", unit.factor, i + 1 == picture.panels.size());
+        x_axis(c, b, i + 1 == picture.panels.size() ? "Time (" + unit.units + ")" : "",
+               linear_ticks(time.low / unit.factor, time.high / unit.factor, 8),
+               [&](double v) { return time.share(v * unit.factor); });
         frequency_axis(c, b, picture.frequencies);
         if (i < picture.panel_labels.size()) c.text(picture.panel_labels[i], b.x + b.w, b.y - 0.4 * gap, 1);
     }
@@ -253,66 +158,6 @@ void draw(const SpectrogramPicture& picture, const std::string& path) {
     colour_bar(c, {width - right + bar_gap, top, bar_width, height - top - bottom}, values,
                picture.value_label);
     c.write(path);
-}
-
-void draw(const LinePicture& picture, const std::string& path) {
-    constexpr double colours[][3] = {
-        {0.07, 0.36, 0.66}, {0.80, 0.27, 0.13}, {0.18, 0.55, 0.34}, {0.55, 0.34, 0.65}};
-    const Box b{left, top, width - left - narrow_right, one_panel};
-    const Canvas c(width, top + one_panel + bottom);
-    Range x{0, 1}, y{picture.y_lowest, picture.y_lowest + 5};
-    bool first = true;
-    for (const LinePicture::Line& line : picture.lines) {
-        for (const double v : line.x)
-            x = first ? Range{v, v + 1e-300} : Range{std::min(x.low, v), std::max(x.high, v)}, first = false;
-        for (const double v : line.y)
-            if (std::isfinite(v)) y.high = std::max(y.high, 5 * std::ceil(v / 5 + 0.4));
-    }
-    cairo::set_source_rgb(c.get(), 0.85, 0.85, 0.85);
-    for (const Tick& t : linear_ticks(y.low, y.high, 8)) {
-        const double at = b.y + b.h * (1 - y.share(t.value));
-        c.line(b.x, at, b.x + b.w, at);
-    }
-    cairo::set_source_rgb(c.get(), 0.6, 0.6, 0.6);
-    for (const double mark : picture.marks) {
-        const double at = b.x + b.w * x.share(mark);
-        c.line(at, b.y, at, b.y + b.h);
-    }
-    cairo::save(c.get());
-    cairo::rectangle(c.get(), b.x, b.y, b.w, b.h);
-    cairo::clip(c.get());
-    cairo::set_line_width(c.get(), 1.6 * line_width);
-    cairo::set_line_join(c.get(), CAIRO_LINE_JOIN_ROUND);
-    for (std::size_t i = 0; i < picture.lines.size(); ++i) {
-        const double* rgb = colours[i % std::size(colours)];
-        cairo::set_source_rgb(c.get(), rgb[0], rgb[1], rgb[2]);
-        const LinePicture::Line& line = picture.lines[i];
-        for (std::size_t k = 0; k < line.x.size(); ++k) {
-            const double level = std::isfinite(line.y[k]) ? line.y[k] : picture.y_lowest - 20;
-            cairo::line_to(c.get(), b.x + b.w * x.share(line.x[k]), b.y + b.h * (1 - y.share(level)));
-        }
-        cairo::stroke(c.get());
-        if (picture.lines.size() < 2) continue;
-        const double at = b.y + 34 + 40 * static_cast<double>(i), end = b.x + b.w - 24;
-        c.line(end - 60, at, end, at);
-        c.ink();
-        c.text(line.label, end - 76, at, 1);
-    }
-    cairo::restore(c.get());
-    c.ink();
-    c.frame(b);
-    const Readable unit = readable_frequency(x.high);
-    x_axis(c, b, x, picture.x_label + " (" + unit.units + ")", unit.factor, true);
-    for (const Tick& t : linear_ticks(y.low, y.high, 8))
-        y_tick(c, b, y.share(t.value), t.text);
-    c.upright(picture.y_label, b.x - 130, b.y + b.h / 2);
-    c.text(picture.title, left, top / 2, 0);
-    c.write(path);
-}
-
-void draw_response(const std::string& path, const std::vector<double>& hz, const std::vector<double>& db,
-                   const std::string& title) {
-    draw(LinePicture{title, "Frequency", "Gain (dB)", {{"", hz, db}}, -140, {}}, path);
 }
 
 }  // namespace convoy::pipelines

@@ -48,6 +48,7 @@ struct LinePicture {
     std::vector<Line> lines;
     double y_lowest = -120;     // what lies below is cut off
     std::vector<double> marks;  // places on the x axis with a thin line (cut-offs)
+    bool logarithmic = false;   // both axes, all values above 0; else x is a frequency in Hz
 };
 void draw(const LinePicture& picture, const std::string& path);
 

@@ -5,6 +5,7 @@
 #include "pipelines/bench/ceilings.hpp"
 #include "pipelines/bench/conv2d.hpp"
 #include "pipelines/bench/fir.hpp"
+#include "pipelines/bench/fir_report.hpp"
 #include "pipelines/bench/stft.hpp"
 #include "pipelines/bench/stream.hpp"
 #include "pipelines/calibration.hpp"
@@ -62,6 +63,10 @@ constexpr Param fir_list[] = {
      .value = "N",
      .help = "fir: keep every Nth output",
      .fallback = "1"},
+    {.name = "png", .value = "FILE", .help = "fir: draw speeds over taps: where strategies cross"},
+    {.name = "judge",
+     .value = "PROGRAM",
+     .help = "fir: measure FFTW too, by the program fftw_judge of the build folder (minutes)"},
 };
 constexpr Param stft_list[] = {
     {.name = "nfft",
@@ -147,6 +152,13 @@ app::Table ceilings(const Params& p) {
     return table;
 }
 
+std::string title_of(const bench::FirBenchOptions& o) {
+    std::string title = "1-D strategies on " + o.device.attributes.name + ", " + std::string(name_of(o.in));
+    if (o.device.backend == device::Backend::cpu)
+        title += ", " + to_text(Index{o.threads}) + (o.threads == 1 ? " thread" : " threads");
+    return title;
+}
+
 app::Table fir(const Params& p) {
     bench::FirBenchOptions o;
     o.device = device::select(p.text("device"));
@@ -175,7 +187,16 @@ app::Table fir(const Params& p) {
                               "add --device cpu");
         pipelines::calibrate_cpu();
     }
-    const bench::FirBench result = bench::bench_fir(o);
+    const bool judged = p.given("judge");
+    if (judged && (o.device.backend != device::Backend::cpu || o.threads > 1 || o.in != SampleType::float32 ||
+                   o.decimate > 1))
+        throw usage_error("--judge measures one CPU thread on float32 samples, all outputs kept",
+                          "leave out --device, --threads, --type and --decimate");
+    bench::FirBench result = bench::bench_fir(o);
+    if (judged)
+        for (bench::FirRow& row : bench::judge_rows(p.text("judge"), o.taps))
+            result.rows.push_back(std::move(row));
+    if (p.given("png")) bench::draw_crossover(p.text("png"), result.rows, title_of(o));
     app::Table table{"convoy.bench.fir/1",
                      {"strategy", "taps", "samples", "channels", "type", "median_s", "msamples_per_s",
                       "gflops", "gbytes_per_s", "floor_s", "floor_share", "fma_share", "fma_ceiling_gflops",

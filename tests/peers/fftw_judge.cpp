@@ -2,8 +2,8 @@
 // best block length, planar batches (blocks read where they overlap in the signal, no copies) and interleaved
 // ones, FFTW_PATIENT. Built only where FFTW is installed; nothing of it is part of convoy.
 //
-//   fftw_judge [--wisdom FILE] [taps ...]   a line for each number of taps; exit status 1 where FFTW is
-//   faster
+//   fftw_judge [--csv] [--wisdom FILE] [taps ...]   a line for each number of taps; exit status 1 where FFTW
+//   is faster
 //                                           or answers differ
 //
 // Planning takes minutes; wisdom keeps what FFTW has found, so that a second run on a quiet machine is short.
@@ -155,7 +155,7 @@ conv1d::Problem lowpass(Index taps) {
     return p;
 }
 
-bool judge(Index taps) {
+bool judge(Index taps, bool csv) {
     const conv1d::Problem p = lowpass(taps);
     const Index outputs = p.outputs();
     const std::vector<float> h(p.taps.begin(), p.taps.end());
@@ -198,14 +198,18 @@ bool judge(Index taps) {
         largest = std::max<double>(largest, std::abs(ours[i]));
     }
     const double rate = static_cast<double>(outputs) / 1e6;
-    std::printf(
-        "%6ld taps: fft %7.1f Ms/s, FFTW %7.1f Ms/s (blocks of %ld, %d %s): %.2f times as fast, difference "
-        "%.1e\n",
-        static_cast<long>(taps), rate / mine, rate / best, static_cast<long>(best_length), best_batch,
-        best_batch == 1    ? "at a time"
-        : best_interleaved ? "interleaved"
-                           : "planar",
-        best / mine, differ / largest);
+    const char* const layout = best_batch == 1 ? "at a time" : best_interleaved ? "interleaved" : "planar";
+    if (csv)
+        std::printf("%ld,%ld,%.9g,%.9g,blocks of %ld; %d %s\n", static_cast<long>(taps),
+                    static_cast<long>(samples), mine, best, static_cast<long>(best_length), best_batch,
+                    layout);
+    else
+        std::printf(
+            "%6ld taps: fft %7.1f Ms/s, FFTW %7.1f Ms/s (blocks of %ld, %d %s): %.2f times as fast, "
+            "difference "
+            "%.1e\n",
+            static_cast<long>(taps), rate / mine, rate / best, static_cast<long>(best_length), best_batch,
+            layout, best / mine, differ / largest);
     std::fflush(stdout);
     return best >= mine && differ < 1e-5 * largest;
 }
@@ -216,16 +220,20 @@ int main(int argc, char** argv) {
     const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
     std::vector<Index> taps;
     const char* wisdom = nullptr;
+    bool csv = false;
     for (int i = 1; i < argc; ++i)
         if (std::string_view(argv[i]) == "--wisdom" && i + 1 < argc)
             wisdom = argv[++i];
+        else if (std::string_view(argv[i]) == "--csv")
+            csv = true;
         else
             taps.push_back(std::atol(argv[i]));
     if (wisdom != nullptr) fftwf_import_wisdom_from_filename(wisdom);
     if (taps.empty()) taps = {31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 10001, 16383, 32767, 65535};
+    if (csv) std::printf("taps,samples,fft_s,fftw_s,plan\n");
     bool good = true;
     for (const Index m : taps)
-        good = judge(m) && good;
+        good = judge(m, csv) && good;
     if (wisdom != nullptr) fftwf_export_wisdom_to_filename(wisdom);
     return good ? 0 : 1;
 }

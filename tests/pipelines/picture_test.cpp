@@ -193,3 +193,16 @@ TEST_CASE("a picture that cannot be written is an error, and leaves nothing") {
     CHECK(std::filesystem::file_size(file.path) > 1000);
     CHECK_FALSE(std::filesystem::exists(file.path + ".part"));
 }
+
+TEST_CASE("lines over logarithmic axes are straight where they are powers, and begin where their data do") {
+    const File file("-lines.png");
+    draw(
+        LinePicture{
+            "lines", "x", "y", {{"up", {1, 1000}, {1, 1000}}, {"down", {1, 1000}, {1000, 1}}}, 0, {}, true},
+        file.path);
+    const std::vector<double> seen = brightness(
+        file.path, "[(0.574, 0.5), (0.25, 0.5), (0.53, 0.94), (0.53, 0.945), (0.53, 0.95), (0.53, 0.955)]");
+    CHECK(seen[0] < 200);
+    for (std::size_t i = 1; i < seen.size(); ++i)
+        CHECK(seen[i] > 250);
+}

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "core/base/error.hpp"
 #include "pipelines/bench/ceilings.hpp"
 #include "pipelines/bench/conv2d.hpp"
+#include "pipelines/bench/fir_report.hpp"
 #include "pipelines/bench/stream.hpp"
 #include "tests/catch.hpp"
 
@@ -163,4 +165,51 @@ TEST_CASE("a GPU's ceilings have a value or a reason", "[gpu]") {
     }
     CHECK(bench::value_of(figures, "pinned_copy_both") > 0);
     CHECK(bench::value_of(figures, "fma_float32") > 0);
+}
+
+namespace {
+
+// A program that says the same whatever it is asked.
+std::string program(const std::filesystem::path& folder, const std::string& says) {
+    const std::filesystem::path path = folder / "judge";
+    std::ofstream(path) << "#!/bin/sh\ncat << 'END'\n" << says << "END\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path.string();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "strategies are measured with their share of the floor, and drawn beside what a judge says of FFTW") {
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("convoy-fir-" + std::to_string(std::rand()));
+    std::filesystem::create_directory(folder);
+    bench::FirBench result = bench::bench_fir(
+        {.device = device::cpu(), .strategies = {}, .taps = {9, 33}, .samples = {5000}, .repeat = 2});
+    REQUIRE(result.rows.size() == 4);
+    for (const bench::FirRow& row : result.rows) {
+        CHECK(row.seconds > 0);
+        CHECK(row.msamples_per_s == Approx(5000 / row.seconds * 1e-6));
+        CHECK(row.floor_share > 0);
+    }
+    const std::string judge =
+        program(folder,
+                "taps,samples,fft_s,fftw_s,plan\n9,2000000,0.01,0.02,blocks of 64; 8 planar\n"
+                "33,2000000,0.01,0.04,blocks of 128; 1 at a time\n");
+    const std::vector<bench::FirRow> rows = bench::judge_rows(judge, {9, 33});
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[1].strategy == "FFTW");
+    CHECK(rows[1].taps == 33);
+    CHECK(rows[1].msamples_per_s == Approx((2e6 - 32) / 0.04 * 1e-6));
+    CHECK(rows[1].reason == "blocks of 128; 1 at a time");
+    result.rows.insert(result.rows.end(), rows.begin(), rows.end());
+    bench::draw_crossover((folder / "fir.png").string(), result.rows, "title");
+    CHECK(std::filesystem::file_size(folder / "fir.png") > 1000);
+    CHECK_THROWS_WITH(bench::judge_rows(judge, {9}), containing("before it had measured"));
+    CHECK_THROWS_WITH(bench::judge_rows(program(folder, "taps\nnonsense\n"), {9}),
+                      containing("how fast FFTW is"));
+    CHECK_THROWS_WITH(bench::judge_rows((folder / "none").string(), {9}), containing("cannot be run"));
+    CHECK_THROWS_WITH(bench::draw_crossover((folder / "x.png").string(), {}, ""),
+                      containing("nothing to draw"));
+    std::filesystem::remove_all(folder);
 }
