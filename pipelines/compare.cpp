@@ -22,23 +22,50 @@ double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+bool lacks(std::string_view name) {
+    const auto there = memory::lacking();
+    return std::any_of(there.begin(), there.end(), [&](const memory::Lacking& m) { return m.name == name; });
+}
+
+// Whether a mode is asked for. The CPU always is.
+bool wanted(const CompareOptions& o, std::string_view name) {
+    const auto is = [&](const std::string& asked) {
+        return name == (asked == "managed-inplace" ? "managed" : asked);
+    };
+    return name == "host" || o.modes.empty() || std::any_of(o.modes.begin(), o.modes.end(), is);
+}
+
+// Rows for the modes that this program was built without.
+std::vector<Arm> arms_lacking(const CompareOptions& o) {
+    for (const std::string& name : o.modes)
+        if (!lacks(name == "managed-inplace" ? "managed" : name))
+            memory::catalog().at(name == "managed-inplace" ? "managed" : name);
+    std::vector<Arm> arms;
+    for (const memory::Lacking& mode : memory::lacking())
+        if (wanted(o, mode.name))
+            arms.push_back(
+                {std::string(mode.name), std::string(mode.mechanism), "", "", device::gpu_remark()});
+    return arms;
+}
+
 // Every mode on the device that it is for, at every chunk.
 std::vector<Arm> arms_of(const CompareOptions& o) {
     const device::Device device = device::select(o.device);
     const device::Device cpu = device::cpu();
-    std::vector<Arm> arms;
+    std::string on_cpu_only;
+    for (const StepCall& call : o.job.steps)
+        if (call.step->cpu_only && on_cpu_only.empty())
+            on_cpu_only = "the step " + std::string(call.step->name) + " runs on the CPU only";
+    std::vector<Arm> arms = arms_lacking(o);
     for (const memory::Mode* mode : memory::catalog()) {
-        const bool wanted = o.modes.empty() || mode->name == "host" ||
-                            std::find(o.modes.begin(), o.modes.end(), mode->name) != o.modes.end();
-        if (!wanted) continue;
+        if (!wanted(o, mode->name)) continue;
         const device::Device& on = mode->name == "host" ? cpu : device;
         std::string why = mode->unsupported(on);
         if (mode->name != "host" && device.backend == device::Backend::cpu) why = device::gpu_remark();
+        if (mode->name != "host" && why.empty()) why = on_cpu_only;
         for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks)
             arms.push_back({std::string(mode->name), std::string(mode->mechanism), on.id(), chunk, why});
     }
-    for (const std::string& name : o.modes)
-        memory::catalog().at(name == "managed-inplace" ? "managed" : name);
     return arms;
 }
 

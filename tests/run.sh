@@ -40,6 +40,7 @@ if [ "$full" = no ]; then
   exit
 fi
 install_packages "${full_packages[@]}"
+(install_packages "${optional_packages[@]}") || echo "Going on without ${optional_packages[*]}: tests of them are skipped."
 check_format
 suite release build AUTO
 suite asan-ubsan build-asan OFF --label-exclude long

@@ -1,4 +1,4 @@
-// convoy compare: the user's own filter job under every memory mode.
+// convoy compare: the user's own job, a filter or a pipeline, under every memory mode.
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -6,8 +6,11 @@
 
 #include "app/command.hpp"
 #include "app/job_call.hpp"
+#include "app/log.hpp"
 #include "app/output.hpp"
+#include "app/pipeline_call.hpp"
 #include "core/base/error.hpp"
+#include "pipelines/batch.hpp"
 #include "pipelines/compare.hpp"
 
 namespace convoy::command {
@@ -28,6 +31,10 @@ constexpr Param own_params[] = {
      .value = "N",
      .help = "repetitions before them",
      .fallback = "3"},
+    {.name = "set",
+     .value = "KEY=VALUE",
+     .help = "change the pipeline file, as in convoy run",
+     .repeated = true},
 };
 
 std::vector<Group> groups() {
@@ -35,6 +42,46 @@ std::vector<Group> groups() {
     for (const Group& g : app::step_groups("filter", "Filter"))
         all.push_back(g);
     all.push_back({"Listing", app::listing_params()});
+    return all;
+}
+
+bool is_pipeline(const std::string& input) {
+    return input.ends_with(".yaml") || input.ends_with(".yml");
+}
+
+// The job of a pipeline file's first input. Only its result is written: saved steps and pictures are left
+// out.
+pipelines::JobRequest pipeline_job(const Call& call) {
+    for (const Param& p : step::catalog().at("filter").params)
+        if (call.params.given(p.name))
+            throw usage_error(call.params.spelled(p.name) + " is of a job without a pipeline file",
+                              "change the file's steps by --set steps.filter.lowpass=100", call.inputs.front());
+    const auto requests = app::requests_of(app::script_of(call), call, true);
+    pipelines::JobRequest job = requests.front();
+    if (requests.size() > 1)
+        app::log_note(call.params, "the first of " + to_text(static_cast<Index>(requests.size())) +
+                                       " inputs is compared: " + job.input);
+    std::erase_if(job.steps, [](const pipelines::StepCall& s) { return s.step->name == "save"; });
+    for (pipelines::StepCall& s : job.steps)
+        if (s.params.has("png")) s.params.set("png", "", s.place);
+    job.skip_finished = false;
+    if (job.output != "null") pipelines::make_folders(job);
+    return job;
+}
+
+pipelines::JobRequest job_of(const Call& call) {
+    if (is_pipeline(call.inputs.front())) return pipeline_job(call);
+    if (call.inputs.size() != 1) throw usage_error("one input is compared", "give one file");
+    if (call.params.given("set"))
+        throw usage_error("--set changes a pipeline file, and none is given", "leave it out");
+    return app::job_request("filter", call);
+}
+
+// What the steps of a job took, those that had a choice.
+std::string strategies(const pipelines::JobReport& report) {
+    std::string all;
+    for (const pipelines::StepReport& step : report.steps)
+        if (!step.strategy.empty()) all += (all.empty() ? "" : "+") + step.strategy;
     return all;
 }
 
@@ -91,8 +138,9 @@ app::Table repetitions_table(const pipelines::Comparison& c, const std::string& 
         const pipelines::StreamReport& s = r.report.stream;
         const bool gpu = arm.mode != "host";
         Json taps;
-        for (const auto& [key, value] : r.report.steps.front().notes)
-            if (key == "numtaps") taps = *parse_integer(value);
+        for (const pipelines::StepReport& step : r.report.steps)
+            for (const auto& [key, value] : step.notes)
+                if (key == "numtaps" && taps.is_null()) taps = *parse_integer(value);
         t.rows.push_back({run_id,
                           host.nodename,
                           gpu ? Json(r.report.device_name) : Json(),
@@ -106,7 +154,7 @@ app::Table repetitions_table(const pipelines::Comparison& c, const std::string& 
                           r.chunk_bytes,
                           s.slots,
                           taps,
-                          r.report.steps.front().strategy,
+                          strategies(r.report),
                           r.e2e_s,
                           r.setup_s,
                           s.read_s,
@@ -155,7 +203,7 @@ app::Table summary_table(const pipelines::Comparison& c) {
         t.rows.push_back({arm.mode, arm.mechanism, arm.device, arm.chunk.empty() ? "default" : arm.chunk,
                           s.e2e.median, s.e2e.p10, s.e2e.p90, s.setup.median, s.ratio,
                           three(s.ratio_low) + " to " + three(s.ratio_high), report.stream.traffic.bytes_h2d,
-                          report.stream.traffic.bytes_d2h, report.steps.front().strategy,
+                          report.stream.traffic.bytes_d2h, strategies(report),
                           arm.mode == "host" ? Json() : Json(s.equal),
                           i == c.baseline ? Json("ratios are to this") : Json()});
     }
@@ -164,13 +212,12 @@ app::Table summary_table(const pipelines::Comparison& c) {
 
 int run(const Call& call) {
     const Params& p = call.params;
-    if (call.inputs.size() != 1) throw usage_error("one input is compared", "give one file");
-    pipelines::CompareOptions o{app::job_request("filter", call), {}, {}, 20, 3, "auto"};
+    pipelines::CompareOptions o{job_of(call), {}, {}, 20, 3, "auto"};
     if (p.given("modes")) o.modes = split(p.text("modes"), ',');
     if (p.given("chunk")) o.chunks = split(p.text("chunk"), ',');  // --chunk takes a list here
     o.repeat = count_of(p, "repeat", 1);
     o.warmup = count_of(p, "warmup", 0);
-    o.device = p.text("device");
+    o.device = o.job.options.text("device");
     const pipelines::Comparison c = pipelines::compare(o);
     const std::string run_id =
         c.repetitions.empty() ? "" : c.repetitions.front().report.stream.hash.substr(0, 8);
@@ -183,8 +230,8 @@ int run(const Call& call) {
 }  // namespace
 
 extern constinit const Command compare{
-    "compare", "your own filter job under every memory mode, side by side in one run",
-    "INPUT",   "a file, or FILE.h5:/dataset",
+    "compare", "your own filter job or pipeline under every memory mode, side by side in one run",
+    "INPUT",   "a file, FILE.h5:/dataset, or a pipeline file",
     true,      "convoy compare recording.h5 -o null --lowpass 100 --repeat 10",
     groups,    run};
 

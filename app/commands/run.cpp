@@ -7,6 +7,7 @@
 #include "app/job_call.hpp"
 #include "app/log.hpp"
 #include "app/output.hpp"
+#include "app/pipeline_call.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/plan.hpp"
@@ -59,58 +60,6 @@ std::vector<Group> groups() {
             {"Input", pipelines::input_params()},
             {"How it is written", pipelines::output_params()},
             {"How it is computed", pipelines::execution_params()}};
-}
-
-std::vector<std::string> lines(const std::string& text) {
-    return text.empty() ? std::vector<std::string>{} : split(text, '\n');
-}
-
-// The pipeline file with what the command line changes.
-Script script_of(const Call& call) {
-    Script script = pipelines::read_script(call.inputs.front(), lines(call.params.text("set")));
-    for (const Param& p : script.options.declared())
-        if (call.params.given(p.name)) script.options.set(p.name, call.params.text(p.name));
-    if (call.params.given("output")) {
-        script.output = call.params.text("output");
-        script.output_place = {};
-    }
-    if (call.inputs.size() > 1 || call.params.given("files-from")) {
-        script.inputs.assign(call.inputs.begin() + 1, call.inputs.end());
-        script.inputs_place = {};
-    }
-    if (script.output.empty())
-        throw usage_error("no output is given", "add output: filtered/{stem}.h5, or -o OUT", script.path);
-    if (script.inputs.empty() && !call.params.given("files-from"))
-        throw usage_error("no input is given",
-                          "add inputs: recordings/*.wav, or name files behind the pipeline file",
-                          script.path);
-    return script;
-}
-
-Params part_of(const Params& all, std::vector<Param> declared) {
-    Params part(declared);
-    for (const Param& p : declared)
-        if (all.given(p.name)) part.set(p.name, all.text(p.name));
-    return part;
-}
-
-std::vector<JobRequest> requests_of(const Script& script, const Call& call) {
-    JobRequest common{
-        "",
-        script.output,
-        part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
-                                                   pipelines::execution_params()})),
-        script.steps,
-        call.words,
-        call.params.given("report") || call.params.given("html"),
-        {}};
-    common.skip_finished = true;
-    try {
-        return pipelines::requests_for(script.inputs, script.options, common);
-    } catch (const Error& e) {
-        if (!e.where().empty() || script.output_place.empty()) throw;
-        throw Error(e.fault(), script.output_place, e.problem(), e.hint());
-    }
 }
 
 // A script that is wrong is refused before anything is written: it is planned on the first input that can be
@@ -190,12 +139,13 @@ int run(const Call& call) {
     }
     if (call.inputs.empty())
         throw usage_error("no pipeline file is given", "name one: convoy run pipeline.yaml");
-    const Script script = script_of(call);
+    const Script script = app::script_of(call);
     const Index threads = script.options.integer_if("threads").value_or(device::available_cpus());
     if (threads < 1 || threads > 4096) throw usage_error("threads must be from 1 to 4096");
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(threads));
-    std::vector<JobRequest> requests = requests_of(script, call);
+    std::vector<JobRequest> requests =
+        app::requests_of(script, call, call.params.given("report") || call.params.given("html"));
     if (call.params.given("regions")) {
         const std::string table = call.params.text("regions");
         requests = pipelines::clips(requests, pipelines::read_regions(table), table);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -69,6 +70,12 @@ struct Mode {
 };
 
 const Catalog<Mode>& catalog();
+
+/// Modes that there are, but not in this program: those of a GPU, where it was built without.
+struct Lacking {
+    std::string_view name, mechanism;
+};
+std::span<const Lacking> lacking();
 
 /// The mode that a request (`auto`, a name, `managed-inplace`) means on a device, and why.
 struct Choice {

@@ -427,6 +427,31 @@ BROKEN = [  # text, and what is said
 ]
 
 
+def test_compare_runs_a_pipeline_under_every_memory_mode():
+    wav("x.wav", noise(20000))
+    script("p.yaml", "inputs: [x.wav, y.wav]\noutput: out/{stem}.h5\nsteps:\n  - filter: {lowpass: 900, numtaps: 301}\n"
+           "  - save: between.h5\n  - normalize: peak\n")
+    wav("y.wav", noise(100))
+    before = sorted(os.listdir("."))
+    done = convoy("compare", "p.yaml", "--repeat", 2, "--warmup", 1, "--json", "--set", "steps.filter.numtaps=31")
+    assert done[0] == 0 and "the first of 2 inputs" in done[2], done
+    told = json.loads(done[1])
+    assert told["schema"] == "convoy.compare/1"
+    rows = {mode: [r for r in told["rows"] if r["mode"] == mode]
+            for mode in ("managed", "managed-prefetch", "managed-fault", "pinned", "pageable", "mapped", "host")}
+    assert [r["phase"] for r in rows["host"]] == ["warm-up", "steady", "steady"]
+    assert all(r["taps"] == 31 and r["e2e_s"] > 0 for r in rows["host"])
+    for mode, lines in rows.items():  # normalize has no stage for a GPU, so that no other mode runs anywhere
+        assert mode == "host" or (len(lines) == 1 and lines[0]["e2e_s"] is None and lines[0]["note"]), lines
+    assert len({r["output_hash"] for r in rows["host"]}) == 1
+    assert sorted(os.listdir(".")) == sorted([*before, "out"]) and not os.listdir("out"), os.listdir(".")
+    out = ok("compare", "p.yaml", "y.wav", "-o", "null", "--repeat", 1, "--warmup", 0, "--modes", "mapped", "--quiet")
+    assert [line.split()[0] for line in out.splitlines()] == ["mode", "mapped", "host"], out
+    refused(2, "--lowpass", "compare", "p.yaml", "--lowpass", 100)
+    refused(2, "pinnt", "compare", "x.wav", "-o", "null", "--lowpass", 100,
+            "--modes", "pinnt")
+
+
 def test_broken_pipelines_are_refused_before_anything_is_written():
     wav("x.wav", noise(1000))
     before = None
