@@ -95,6 +95,18 @@ std::vector<Span> spans_for(const Chain& chain, Span out) {
     return spans;
 }
 
+Span frames_passing(const Cuts& cuts, const Chain& chain, std::size_t stages) {
+    Span all{0, 0};
+    for (Index k = 0; k < cuts.chunks(); ++k) {
+        const Span chunk = cuts.chunk(k);
+        const Span span = stages < chain.size() ? spans_for(chain, chunk)[stages] : chunk;
+        if (k > 0 && (span.first > all.end() || span.first < all.first)) return {0, 0};
+        if (k == 0) all.first = span.first;
+        all.count = std::max(all.end(), span.end()) - all.first;
+    }
+    return all;
+}
+
 std::vector<Lanes> lanes_for(const Chain& chain, Lanes group) {
     std::vector<Lanes> lanes{group};
     for (const auto& stage : chain)

@@ -63,6 +63,10 @@ Index samples_in(const Cuts& cuts, const Chain& chain, Span wanted, Index items)
 /// widened to whole blocks of the stage before it.
 std::vector<Span> spans_for(const Chain& chain, Span out);
 
+/// The frames that flow behind the first `stages` of the chain while a stream so cut runs: one stretch, or
+/// nothing where some are left out between chunks, or different ones for different groups of lanes.
+Span frames_passing(const Cuts& cuts, const Chain& chain, std::size_t stages);
+
 /// Lanes of every stage's input and, last, of the result, for input lanes `group`.
 std::vector<Lanes> lanes_for(const Chain& chain, Lanes group);
 

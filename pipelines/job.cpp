@@ -11,6 +11,7 @@
 #include "pipelines/placement.hpp"
 #include "pipelines/provenance.hpp"
 #include "pipelines/result.hpp"
+#include "pipelines/saving.hpp"
 #include "pipelines/sinks.hpp"
 #include "pipelines/survival.hpp"
 #include "pipelines/views.hpp"
@@ -86,7 +87,7 @@ struct Job::State {
     std::unique_ptr<io::Writer> create_file();
     std::unique_ptr<io::Writer> create();
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
-    void save(std::vector<std::unique_ptr<io::Writer>>& writers);
+    std::unique_ptr<Saving> save(bool ordered);
     void warn_of_samples();
 };
 
@@ -264,17 +265,19 @@ std::unique_ptr<io::Writer> Job::State::illustrated(std::unique_ptr<io::Writer> 
                                std::filesystem::path(report.input.path).filename().string(), plan.picture);
 }
 
-// Intermediate results in passes of their own: whole, with the bits that the step alone gives.
-void Job::State::save(std::vector<std::unique_ptr<io::Writer>>& writers) {
-    for (std::size_t i = 0; i < saved.size(); ++i) {
-        io::OutputSpec& s = saved[i];  // one that an earlier run left is made again
+// Intermediate results come out of the pass that makes the result, where that passes all of it.
+std::unique_ptr<Saving> Job::State::save(bool ordered) {
+    for (io::OutputSpec& s : saved) {  // one that an earlier run left is made again
         s.overwrite =
             s.overwrite || ((request.skip_finished || request.options.flag("resume")) && is_ours(s.path));
         s.identity = "{\"saved_by\":" + (spec.identity.empty() ? "{}" : spec.identity) + "}";
-        writers.push_back(io::create(s));
-        report.saved[i].hash =
-            run_first(plan, plan.saved[i].stages, plan.saved[i].wanted, *writers.back(), stream).hash;
     }
+    const bool whole = survival->ending() == Ending::done && stream.device.backend == device::Backend::cpu;
+    const Cuts as_run = stream_cuts(*plan.input, plan.chain, plan.wanted, ordered, stream);
+    auto saving = std::make_unique<Saving>(plan, saved, whole && !split ? &as_run : nullptr);
+    saving->begin(stream);
+    stream.taps = saving->taps();
+    return saving;
 }
 
 // NaN and Inf are data, and the user should know of them; so are samples that had to be clipped.
@@ -367,14 +370,14 @@ JobReport Job::run() {
     if (s.report.ending == Ending::skipped) return s.report;
     if (!s.split) learn(s.plan, s.stream);
     const auto writer = s.illustrated(s.create());
-    std::vector<std::unique_ptr<io::Writer>> others;
-    s.save(others);
+    const auto saving = s.save(writer->ordered());
     const auto journal = s.file ? s.survival->begin(*s.file, s.computed(), s.stream) : nullptr;
     s.report.stream = s.pass(*writer);
     s.report.samples_kept = s.survival->samples_kept();
     const auto closing = Clock::now();
-    for (const auto& other : others)
-        other->finish();
+    saving->finish(s.stream);
+    for (std::size_t i = 0; i < s.saved.size(); ++i)
+        s.report.saved[i].hash = saving->hash(i);
     writer->finish();
     s.report.finish_s = seconds_since(closing);
     s.report.clipped = writer->clipped() + s.survival->from().clipped;

@@ -159,6 +159,13 @@ Json to_json(const JobReport& report) {
     out["hash"] = s.hash.empty() ? Json() : Json(s.hash);
     out["clipped"] = report.clipped;
     out["samples_kept"] = report.samples_kept;  // from an earlier run
+    for (const SavedReport& saved : report.saved) {
+        Json one;
+        one["path"] = saved.path;
+        one["dims"] = numbers(saved.dims);
+        one["hash"] = saved.hash.empty() ? Json() : Json(saved.hash);
+        out["saved"].push(std::move(one));
+    }
     j["output"] = std::move(out);
     j["steps"] = steps_json(report);
     Json device;

@@ -77,6 +77,7 @@ class Run {
         report_.stage_s.resize(chain.size());
         report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
         states_.resize(static_cast<std::size_t>(cuts_.slots));
+        tapped_.resize(options.taps.size());
         done_ = options.kept_frames * chain.back()->shape().lanes();
         if (options.from != nullptr) go_on_from(*options.from);
         report_.setup_s = std::chrono::duration<double>(Clock::now() - start).count();
@@ -246,9 +247,29 @@ class Run {
                                                                      item.spans[i + 1], lanes[i + 1]);
                               const Timed stage_time(report_.stage_s[i]);
                               chain_[i]->run(current, result, lanes[i], stream);
+                              tap(item, i + 1, result, lanes[i + 1]);
                               current = result;
                           }
                       });
+    }
+
+    // Frames of an intermediate result that the chunk before did not have.
+    void tap(const Item& item, std::size_t stages, const Window& result, const Lanes& lanes) {
+        for (std::size_t t = 0; t < options_.taps.size(); ++t) {
+            const Tap& wanted = options_.taps[t];
+            if (wanted.stages != stages) continue;
+            Index& next = tapped_[t];
+            if (item.number % cuts_.chunks() == 0) next = wanted.frames.first;
+            const Span part =
+                overlap(overlap(result.span, wanted.frames), {next, wanted.frames.end() - next});
+            if (part.count == 0) continue;
+            next = part.end();
+            in_pieces(
+                result, part, lanes, wanted.writer->concurrent(),
+                [&](Span span, const Lanes& some, std::byte* data) {
+                    wanted.writer->write({span.first - wanted.origin, span.count}, some, data, result.pitch);
+                });
+        }
     }
 
     // What is wanted of a chunk's result, and where it lies.
@@ -339,6 +360,7 @@ class Run {
     Index clipped_before_ = 0;      // by a run that this one goes on from
     Span counted_;                  // input frames that such a run has counted
     std::vector<Progress> states_;  // by slot
+    std::vector<Index> tapped_;     // of each tap, the frame that comes next
     stats::Hash hash_;
     StreamReport report_;
 };

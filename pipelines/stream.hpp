@@ -17,6 +17,15 @@
 
 namespace convoy::pipelines {
 
+/// Frames `frames` of what flows behind the first `stages` of the chain go to a writer too, which has frame
+/// `origin` first. On the CPU only, and only frames that pass (frames_passing()).
+struct Tap {
+    std::size_t stages;
+    Span frames;
+    Index origin;
+    io::Writer* writer;
+};
+
 struct StreamOptions {
     Index chunk_frames = 0;          // output frames a chunk; 0: chosen
     Index group = 0;                 // rows (or columns) a group of lanes; 0: chosen
@@ -25,11 +34,12 @@ struct StreamOptions {
     Journal* journal = nullptr;      // where it is kept how far the stream is
     const memory::Mode* memory = nullptr;
     device::Device device;
-    std::size_t chunk_bytes = 1u << 20;                     // of input, where the frames are chosen
-    std::size_t chunk_bytes_most = 0;                       // where rows would go out in short pieces
-    std::size_t memory_limit = 160u << 20;                  // bytes for rings and intermediate windows
-    int slots = 4;                                          // chunks in flight
-    bool hash = false;                                      // of the result, for the report
+    std::size_t chunk_bytes = 1u << 20;     // of input, where the frames are chosen
+    std::size_t chunk_bytes_most = 0;       // where rows would go out in short pieces
+    std::size_t memory_limit = 160u << 20;  // bytes for rings and intermediate windows
+    int slots = 4;                          // chunks in flight
+    bool hash = false;                      // of the result, for the report
+    std::vector<Tap> taps = {};
     std::function<void(Index done, Index total)> progress;  // output samples, from one thread at a time
 };
 

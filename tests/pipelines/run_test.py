@@ -203,6 +203,31 @@ def test_save_writes_what_the_step_alone_gives():
     assert np.array_equal(between, steps_run(x, ["filter: {lowpass: 500, transition: 100}"]))
 
 
+def test_saved_results_are_whole_whatever_the_steps_behind_use_of_them():
+    x = noise(20000)
+    low, image = "filter: {lowpass: 500, transition: 100}", "spectrogram: {nfft: 128, hop: 100}"
+    for steps, chunk, more in (
+            ([low, "save: b.h5"], "700", []),
+            ([low, "save: b.h5", "decimate: 4"], "300", []),
+            ([low, "save: b.h5", "keep_every: 1000"], "3000", []),       # frames are left out between chunks
+            ([low, "save: b.h5", "select: {start: 1, end: 1.5}"], "900", []),
+            ([low, "save: b.wav", "select: {start: 1, end: 1.5}"], "900", []),
+            ([low, "save: b.h5", image], "600", []),
+            ([low, "save: b.h5", "normalize: peak", "save: c.h5", "decimate: 2"], "500", []),
+            ([low, "save: b.h5", "decimate: 4"], "300", ["--start", "0.7", "--end", "2"]),
+            ([low, "save: b.h5", "decimate: 4"], "300", ["--resume"])):
+        wav("x.wav", x)
+        script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps:\n" + "".join(f"  - {s}\n" for s in steps))
+        ok("run", "p.yaml", "--overwrite", "--chunk", chunk, "--report", "r.json", *more)
+        told = json.load(open("r.json"))
+        saved = wavfile.read("b.wav")[1].astype(float) if "b.wav" in steps[1] else result("b.h5")
+        alone = steps_run(x, [low], "--report", "alone.json", *[m for m in more if m != "--resume"])
+        assert np.array_equal(saved, alone), (steps, more)
+        assert told["output"]["saved"][0]["hash"] == json.load(open("alone.json"))["output"]["hash"], steps
+        for name in ("b.h5", "b.wav", "c.h5"):
+            Path(name).unlink(missing_ok=True)
+
+
 def test_part_of_a_pipeline_is_that_part():
     x = noise(20000)
     whole = steps_run(x, ["resample: {up: 3, down: 2}", "decimate: 3"])
