@@ -52,7 +52,9 @@ struct Speed {
 constexpr Speed speeds[] = {{"direct_flops", &cpu_cost::Calibration::direct_flops},
                             {"memory_bytes", &cpu_cost::Calibration::memory_bytes},
                             {"gather_ns", &cpu_cost::Calibration::gather_ns},
-                            {"look_ns", &cpu_cost::Calibration::look_ns}};
+                            {"pass_ns", &cpu_cost::Calibration::pass_ns},
+                            {"look_ns", &cpu_cost::Calibration::look_ns},
+                            {"slide_ns", &cpu_cost::Calibration::slide_ns}};
 struct Lengths {
     std::string_view key;
     cpu_cost::PerLength cpu_cost::Calibration::*values;

@@ -200,12 +200,12 @@ app::Table fir(const Params& p) {
     app::Table table{"convoy.bench.fir/1",
                      {"strategy", "taps", "samples", "channels", "type", "median_s", "msamples_per_s",
                       "gflops", "gbytes_per_s", "floor_s", "floor_share", "fma_share", "fma_ceiling_gflops",
-                      "copy_ceiling_gbytes_per_s", "note"},
+                      "copy_ceiling_gbytes_per_s", "auto", "note"},
                      {}};
     for (const bench::FirRow& r : result.rows)
         table.rows.push_back({r.strategy, r.taps, r.samples, r.channels, name_of(r.in), r.seconds,
                               r.msamples_per_s, r.gflops, r.gbytes_per_s, r.floor_s, r.floor_share,
-                              r.fma_share, result.fma_gflops, result.copy_gbytes_per_s,
+                              r.fma_share, result.fma_gflops, result.copy_gbytes_per_s, r.taken,
                               r.reason.empty() ? Json() : Json(r.reason)});
     return table;
 }

@@ -39,6 +39,8 @@ Calibration shipped_calibration(Index register_bytes) {
     if (register_bytes < 64) return c;
     c.direct_flops = 237e9;
     c.gather_ns = 0.08;
+    c.look_ns = 0.12;
+    c.slide_ns = 0.58;
     c.transform32_ns = {0.42, 0.42, 0.45, 0.49, 0.49, 0.54, 0.64, 0.69, 0.8, 0.84, 0.95, 1.5, 2.4};
     c.transform64_ns = {0.78, 0.8, 0.86, 0.95, 0.97, 1.01, 1.21, 1.38, 1.56, 1.65, 2.2, 4.2, 6.0};
     return c;
@@ -56,36 +58,43 @@ void set_calibration(const Calibration& measured) {
     in_force() = measured;
 }
 
-double io_seconds(const Problem& p) {
-    const Calibration& c = calibration();
-    const double in = static_cast<double>(p.decimate);
-    const double bytes =
-        in * static_cast<double>(bytes_of(p.in)) + static_cast<double>(bytes_of(p.arithmetic));
-    const bool planar = p.shape.inner == 1, in_place = planar && p.in == p.arithmetic && p.scaling.trivial();
-    return 1e9 * bytes / c.memory_bytes + (in_place ? 0 : in * c.gather_ns) + (planar ? 0 : c.gather_ns);
+namespace {
+
+double memory_seconds(const Problem& p) {
+    const double in = static_cast<double>(p.decimate * bytes_of(p.in));
+    return 1e9 * (in + static_cast<double>(bytes_of(p.arithmetic))) / calibration().memory_bytes;
 }
+
+/// Samples an output that are converted or (de)interleaved on their way, in and out.
+double gathered(const Problem& p) {
+    const bool planar = p.shape.inner == 1, in_place = planar && p.in == p.arithmetic && p.scaling.trivial();
+    return (in_place ? 0 : static_cast<double>(p.decimate)) + (planar ? 0 : 1);
+}
+
+}  // namespace
 
 double direct_seconds(const Problem& p) {
     const Calibration& c = calibration();
-    const double taps = static_cast<double>(p.taps.size());
+    const double taps = static_cast<double>(p.taps.size()), in = static_cast<double>(p.decimate);
     const double width = p.arithmetic == SampleType::float64 ? 2 : 1;
-    const double split =
-        p.decimate > 1 ? static_cast<double>(std::min<Index>(p.decimate, p.taps.size())) * c.gather_ns : 0;
-    return std::max(io_seconds(p), 1e9 * 2 * taps * width / c.direct_flops) + split;
+    const double split = p.decimate > 1 ? static_cast<double>(std::min<Index>(p.decimate, p.taps.size())) : 0;
+    return std::max(memory_seconds(p), 1e9 * 2 * taps * width / c.direct_flops) +
+           (gathered(p) + split) * c.gather_ns + in * c.pass_ns;
 }
 
 std::optional<double> fft_seconds(const Problem& p) {
     const FftBlocks blocks = fft_blocks(p);
     if (blocks.length == 0) return std::nullopt;
-    // What sharper bounds take, in looks: to have them, and to find the outputs that need them.
-    constexpr double sliding = 2.5, exact = 4.5;
-    // Short filters sum up too little for the guard's cheap bounds, and need sharper ones, or a second
-    // transform for exact ones. Long ones do not, and their guard takes long to make.
-    if (p.taps.size() >= 2000) return io_seconds(p) + blocks.look + blocks.transform;
-    const std::shared_ptr<const Prepared<float>> filter = prepared<float>(p.taps, blocks);
-    if (filter->segments_do) return io_seconds(p) + blocks.look + blocks.transform;
-    return io_seconds(p) + (filter->sliding_do ? sliding * blocks.look + blocks.transform
-                                               : exact * blocks.look + 2 * blocks.transform);
+    const Calibration& c = calibration();
+    // Blocks are copied where results are dropped.
+    const double copies = p.decimate > 1 ? static_cast<double>(p.decimate) : 0;
+    const double alone = memory_seconds(p) + (gathered(p) + copies) * c.gather_ns + blocks.transform;
+    // Long filters sum up enough for the guard's own bounds, which take long to make.
+    if (p.taps.size() >= 2000) return alone + blocks.look;
+    const auto looks = [&](const auto& filter) { return filter->look_ns / c.look_ns; };
+    return alone + blocks.look * (p.arithmetic == SampleType::float64
+                                      ? looks(prepared<double>(p.taps, blocks))
+                                      : looks(prepared<float>(p.taps, blocks)));
 }
 
 }  // namespace convoy::conv1d::cpu_cost

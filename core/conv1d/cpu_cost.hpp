@@ -18,7 +18,9 @@ struct Calibration {
     double direct_flops = 124e9;  // direct sums in float32, 2 a tap; half in float64
     double memory_bytes = 40e9;   // read and written, per second
     double gather_ns = 0.095;     // a sample that is converted or (de)interleaved on its way
-    double look_ns = 0.25;        // a float32 sample that the guard of transforms looks at
+    double pass_ns = 0.15;        // a sample that direct sums look at, beside their products
+    double look_ns = 0.14;        // a float32 sample that the guard of transforms looks at
+    double slide_ns = 0.95;       // and one that its sharper bounds look at
     // A sample of the two blocks that go through a transform and back, from blocks of 2^least_log2 on.
     PerLength transform32_ns{0.73, 0.76, 0.79, 0.85, 0.8, 0.87, 1.02, 1.11, 1.2, 1.28, 1.35, 1.8, 2.8};
     PerLength transform64_ns{1.45, 1.51, 1.61, 1.72, 1.58, 1.71, 1.82, 2.05, 2.18, 2.35, 3.05, 4.6, 6.0};
@@ -36,8 +38,6 @@ void set_calibration(const Calibration& measured);
 /// Takes the speeds of this machine, in about two seconds, one thread.
 Calibration measure_calibration();
 
-/// Seconds for 1e9 outputs that reading and writing alone take, conversions included.
-double io_seconds(const Problem& p);
 /// Seconds for 1e9 outputs of direct sums.
 double direct_seconds(const Problem& p);
 /// Seconds for 1e9 outputs of transforms, on samples like noise; empty where no block length will do.

@@ -11,8 +11,6 @@ namespace convoy::conv1d {
 
 namespace {
 
-constexpr double product_ns = 0.05;  // of a direct sum in double that mends an output
-
 /// Blocks of 2^log2 samples for taps in so many parts; empty where less than a quarter would be kept.
 std::optional<FftBlocks> blocks_of(const Problem& p, int log2, Index parts) {
     const cpu_cost::Calibration& c = cpu_cost::calibration();
@@ -29,8 +27,8 @@ std::optional<FftBlocks> blocks_of(const Problem& p, int log2, Index parts) {
     const double share = b.every == 1 ? 1 : (2 + 1 / static_cast<double>(b.every)) / 3;
     const auto at = static_cast<std::size_t>(log2 - cpu_cost::least_log2);
     const double outputs = static_cast<double>(b.keep / p.decimate), length = static_cast<double>(n);
-    b.affordable32 = static_cast<Index>(2 * c.transform32_ns[at] / product_ns * length);
-    b.affordable64 = static_cast<Index>(2 * c.transform64_ns[at] / product_ns * length);
+    b.affordable32 = static_cast<Index>(2 * c.transform32_ns[at] / product_ns() * length);
+    b.affordable64 = static_cast<Index>(2 * c.transform64_ns[at] / product_ns() * length);
     b.transform = (wide ? c.transform64_ns : c.transform32_ns)[at] * share * length *
                   static_cast<double>(parts) / outputs;
     b.look = c.look_ns * (wide ? 2 : 1) * static_cast<double>(2 * b.keep + m) / 2 / outputs;
@@ -41,8 +39,9 @@ std::optional<FftBlocks> blocks_of(const Problem& p, int log2, Index parts) {
 
 FftBlocks fft_blocks(const Problem& p) {
     std::optional<FftBlocks> best;
+    // Shorter blocks have smaller errors, and need less of what mends them: longer ones have to be worth it.
     const auto take = [&](std::optional<FftBlocks> b) {
-        if (b && (!best || b->transform + b->look < best->transform + best->look)) best = b;
+        if (b && (!best || b->transform + b->look < 0.98 * (best->transform + best->look))) best = b;
     };
     for (int log2 = cpu_cost::least_log2; log2 <= cpu_cost::most_log2; ++log2)
         take(blocks_of(p, log2, 1));
@@ -60,11 +59,16 @@ double fft_error(double u, TapsSize taps, Index n, double peak_x, double energy_
     return 3 * u * std::sqrt(there + 4 * levels * energy_y / length + 2 * peak_y * peak_y);
 }
 
-bool enough_for_noise(Index taps, TapsSize size, Index n, double bound) {
+double needed_in_noise(Index taps, TapsSize size, Index n) {
     // Both blocks have n samples of variance 1 and peak 4.5, and results of the taps' norm times that.
     const double energy = 2 * static_cast<double>(n);
     const double error = fft_error(1, size, n, 4.5, energy, 4.5 * size.norm, energy * size.norm * size.norm);
-    return bound * 4 * (2 + std::sqrt(static_cast<double>(taps))) > 1.2 * error;
+    return error / (4 * (2 + std::sqrt(static_cast<double>(taps))));
+}
+
+double product_ns() {
+    // Double has half the lanes, and samples are loaded and converted for each product: six times as long.
+    return 12e9 / cpu_cost::calibration().direct_flops;
 }
 
 }  // namespace convoy::conv1d

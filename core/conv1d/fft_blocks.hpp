@@ -37,8 +37,11 @@ struct TapsSize {
 double fft_error(double u, TapsSize taps, Index n, double peak_x, double energy_x, double peak_y,
                  double energy_y);
 
-/// Whether outputs of noise of variance 1 that are sure to sum up `bound` are as exact as is promised for so
-/// many taps, in blocks of n, by a margin for how noise varies.
-bool enough_for_noise(Index taps, TapsSize size, Index n, double bound);
+/// What an output must be sure to sum up to be as exact as is promised for so many taps, beside noise of
+/// variance 1 in blocks of n.
+double needed_in_noise(Index taps, TapsSize size, Index n);
+
+/// Nanoseconds of a product in the sums that mend outputs.
+double product_ns();
 
 }  // namespace convoy::conv1d

@@ -120,7 +120,7 @@ class FftRows : public RowKernel<S> {
     bool promising(const Pair& pair, Bounds<S>& bounds, double least) const {
         if (few(pair, bounds, least, blocks_.affordable32)) return true;
         if (bounds.how == Bounds<S>::exact) return few(pair, bounds, least, blocks_.affordable64);
-        const bool telling = prepared_->segments_do || prepared_->sliding_do;
+        const bool telling = prepared_->first != Bounds<S>::exact;
         const double more = bounds.how == Bounds<S>::segments ? 16 : 4;
         if (telling && !few(pair, bounds, least / more, blocks_.affordable64)) return false;
         if (telling && bounds.how == Bounds<S>::segments && sliding_.any())
@@ -155,8 +155,7 @@ class FftRows : public RowKernel<S> {
 
     /// The first look at a pair: by the cheapest bounds that do for noise.
     void look(Pair& pair, Bounds<S>& bounds) const {
-        std::tie(pair.level, bounds) =
-            prepared_->sliding_do && !prepared_->segments_do ? slide(pair) : segments(pair);
+        std::tie(pair.level, bounds) = prepared_->first == Bounds<S>::sliding ? slide(pair) : segments(pair);
     }
 
     std::pair<Level<S>, Bounds<S>> segments(const Pair& pair) const {
@@ -227,7 +226,7 @@ class FftRows : public RowKernel<S> {
         return {pair.x, pair.outputs, reinterpret_cast<std::int32_t*>(pair.scratch + places_.nonzero)};
     }
     bool few(const Pair& pair, const Bounds<S>& bounds, double least, Index products) const {
-        return prepared_->repair.few(outputs_of(pair), bounds, least, products);
+        return prepared_->repair.products(outputs_of(pair), bounds, least, products) <= products;
     }
     void mend(const Pair& pair, const Bounds<S>& bounds, double least) {
         if (prepared_->repair.mend(outputs_of(pair), bounds, least, blocks_.every, pair.y)) direct_ += 2;

@@ -221,7 +221,6 @@ Guard<T>::Guard(const std::vector<double>& taps)
         if (least + mean / 16 <= most) continue;
         most = least + mean / 16;
         best = *this;
-        best.noise_ = least;
     }
     *this = best;
 }

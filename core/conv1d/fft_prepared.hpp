@@ -33,10 +33,13 @@ struct Prepared {
     Transforms<double> exact;
     std::optional<Transforms<float>> fast;
     TapsSize size{0, 0}, magnitudes_size{0, 0};  // of the taps, and of their magnitudes
-    bool segments_do, sliding_do;                // for noise: whether bounds of either kind are large enough
+    /// The bounds that cost the least on noise, mending included: those of the first look at a block.
+    typename Bounds<S>::How first = Bounds<S>::exact;
+    double look_ns = 0;  // modelled, an output: these bounds and the mending
 
   private:
     void load_part(const std::vector<double>& taps);
+    void take_first(Index taps, const FftBlocks& blocks);
 };
 
 /// The files of a batch have their filter in common: the last ones are kept, unless they are very long.

@@ -44,14 +44,14 @@ typename Repair<S>::Failing Repair<S>::failing(const Outputs& outputs, Index fir
 }
 
 template <class S>
-bool Repair<S>::few(const Outputs& outputs, const Bounds<S>& bounds, double least, Index most) const {
-    if (bounds.least >= least) return true;
+Index Repair<S>::products(const Outputs& outputs, const Bounds<S>& bounds, double least, Index most) const {
     Index products = 0;
+    if (bounds.least >= least) return products;
     each_failing(outputs, bounds, least, [&](const Failing& f) {
         products += f.products;
         return products <= most;
     });
-    return products <= most;
+    return products;
 }
 
 template <class S>

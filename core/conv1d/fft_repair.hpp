@@ -24,8 +24,9 @@ class Repair {
 
     Index room() const { return sums_.sparse_at_most() + 1; }
 
-    /// Whether sums for the outputs that are not guaranteed `least` take no more products than this.
-    bool few(const Outputs& outputs, const Bounds<S>& bounds, double least, Index products) const;
+    /// Products that sums for the outputs that are not guaranteed `least` take; past `most` they are not
+    /// counted on.
+    Index products(const Outputs& outputs, const Bounds<S>& bounds, double least, Index most) const;
 
     /// Sums the outputs that are not guaranteed `least` into y, which holds outputs 0, every, 2 every, ... (a
     /// power of two). False where there was nothing to sum.

@@ -152,6 +152,7 @@ SlidingBounds<T>::SlidingBounds(const std::vector<double>& taps) : taps_(static_
     const std::vector<T> noise = noise_of<T>(2048 + taps_);
     std::vector<T> bounds(static_cast<std::size_t>(room(2048)));
     SlidingBounds best = *this;
+    double most = 0;  // the smallest bound among outputs of noise
     for (const Index step : {1, 2, 4}) {
         step_ = step;
         const Index length = 4 * step;
@@ -167,9 +168,9 @@ SlidingBounds<T>::SlidingBounds(const std::vector<double>& taps) : taps_(static_
         for (std::size_t s = 0; s < slacks.size(); ++s) {
             take(slacks[s], std::move(weights[s]));
             const double least = look(noise.data(), 2048, bounds.data()).least;
-            if (weights_.empty() || (best.any() && least <= best.noise_)) continue;
+            if (weights_.empty() || (best.any() && least <= most)) continue;
             best = *this;
-            best.noise_ = least;
+            most = least;
         }
     }
     *this = best;

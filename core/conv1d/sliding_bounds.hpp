@@ -30,14 +30,10 @@ class SlidingBounds {
     /// Looks at x[0 .. outputs + M - 2]; bounds[j] <= sum_k |h_k| |x_(i+M-1-k)| for each output i of group j.
     Level<T> look(const T* x, Index outputs, T* bounds) const;
 
-    /// The smallest bound among outputs of noise of variance 1; 0 where there are no bounds.
-    double noise() const { return noise_; }
-
   private:
     void take(double slack, std::vector<T> weights);
 
     Index taps_, step_ = 1, first_ = 1;
-    double noise_ = 0;
     T slack_ = 0;
     std::vector<T>
         weights_;  // of segments of 4 steps, the first of which begins first_ steps after the window

@@ -68,6 +68,7 @@ FirRow row_of(const conv1d::Problem& p, const conv1d::Strategy& strategy, const 
     row.in = p.in;
     row.reason = strategy.unsupported(p, o.device);
     if (!row.reason.empty()) return row;
+    row.taken = conv1d::choose("auto", p, o.device).strategy == &strategy;
     row.seconds = measure(p, strategy, o);
     const auto outputs = static_cast<double>(p.outputs() * p.shape.lanes());
     const double flop = 2 * static_cast<double>(row.taps) * outputs;

@@ -34,6 +34,7 @@ struct FirRow {
     double floor_s = not_measured;         // the larger of bytes over copy rate and operations over FMA rate
     double floor_share = not_measured;     // floor_s / seconds
     double fma_share = not_measured;       // gflops of the FMA rate
+    bool taken = false;                    // by auto
 };
 
 struct FirBench {

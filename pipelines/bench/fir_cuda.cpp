@@ -162,6 +162,7 @@ FirBench bench_fir_on_gpu(const FirBenchOptions& o) {
                     row.channels = channels;
                     row.in = o.in;
                     row.reason = s->unsupported(p, o.device);
+                    row.taken = conv1d::choose("auto", p, o.device).strategy == s;
                     if (row.reason.empty()) measure(p, *s, o, timer, place, bench, row);
                     bench.rows.push_back(std::move(row));
                 }

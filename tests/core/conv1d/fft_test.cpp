@@ -305,6 +305,8 @@ TEST_CASE("a calibration decides what auto takes, and this machine's can be meas
     CHECK(measured.direct_flops > 1e8);
     CHECK(measured.memory_bytes > 1e8);
     CHECK(measured.look_ns > 0);
+    CHECK(measured.slide_ns > measured.look_ns);
+    CHECK(measured.pass_ns >= 0);
     for (const auto* table : {&measured.transform32_ns, &measured.transform64_ns})
         for (const double ns : *table)
             CHECK((ns > 0.01 && ns < 1e4));

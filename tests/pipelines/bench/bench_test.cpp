@@ -191,6 +191,7 @@ TEST_CASE(
         CHECK(row.seconds > 0);
         CHECK(row.msamples_per_s == Approx(5000 / row.seconds * 1e-6));
         CHECK(row.floor_share > 0);
+        CHECK(row.taken == (row.strategy == "direct"));
     }
     const std::string judge =
         program(folder,
