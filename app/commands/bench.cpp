@@ -85,6 +85,12 @@ constexpr Param conv2d_list[] = {
      .help = "conv2d: of products and sums",
      .fallback = "float32",
      .choices = "float32,float64,tf32,bf16"},
+    {.name = "layout",
+     .kind = Kind::choice,
+     .value = "NAME",
+     .help = "conv2d: images as N x C x H x W, or with channels last",
+     .fallback = "nchw",
+     .choices = "nchw,nhwc"},
 };
 constexpr Param stream_list[] = {
     {.name = "modes", .value = "LIST", .help = "stream: memory modes, by commas; default all"},
@@ -242,6 +248,7 @@ app::Table conv2d_shapes(const Params& p) {
     o.repeat = repeats(p);
     o.strategies = words_of(p, "strategy");
     o.precision = precision_of(p.text("precision"));
+    o.channels_last = p.text("layout") == "nhwc";
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
     if (p.given("shape")) o.shapes.clear();
     for (const std::string& text :
@@ -257,13 +264,13 @@ app::Table conv2d_shapes(const Params& p) {
     const bench::Conv2dBench result = bench::bench_conv2d(o);
     app::Table table{
         "convoy.bench.conv2d/1",
-        {"shape", "strategy", "precision", "gflop", "median_s", "gflops", "bytes_floor_s", "fma_floor_s",
-         "floor_share", "fma_ceiling_gflops", "copy_ceiling_gbytes_per_s", "note"},
+        {"shape", "layout", "strategy", "precision", "gflop", "median_s", "gflops", "bytes_floor_s",
+         "fma_floor_s", "floor_share", "fma_ceiling_gflops", "copy_ceiling_gbytes_per_s", "note"},
         {}};
     for (const bench::Conv2dRow& r : result.rows)
-        table.rows.push_back({bench::to_text(r.shape), r.strategy, conv2d::name_of(o.precision), r.gflop,
-                              r.seconds, r.gflops, r.bytes_floor_s, r.fma_floor_s, r.floor_share,
-                              result.fma_gflops, result.copy_gbytes_per_s,
+        table.rows.push_back({bench::to_text(r.shape), p.text("layout"), r.strategy,
+                              conv2d::name_of(o.precision), r.gflop, r.seconds, r.gflops, r.bytes_floor_s,
+                              r.fma_floor_s, r.floor_share, result.fma_gflops, result.copy_gbytes_per_s,
                               r.reason.empty() ? Json() : Json(r.reason)});
     return table;
 }

@@ -115,8 +115,7 @@ double Problem::weight(Index k, Index c, Index r, Index s) const {
 }
 
 Shape Problem::out_shape() const {
-    const Pair out = outputs();
-    return {images * filters * out.rows, out.columns, parts()};
+    return shape_of(filters, outputs());
 }
 
 Span Problem::needed(Span out) const {

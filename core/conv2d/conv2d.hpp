@@ -7,8 +7,8 @@
 //
 // with zeros beyond the edges of x, and c over the channels of k's group. w is the kernel turned by 180
 // degrees (true convolution, as scipy.signal.convolve2d), or as it is where `correlate` is set. Columns are
-// the frames of the stream; images, channels and rows, in that order, its outer axis. Complex samples are two
-// planes, convolved each.
+// the frames of the stream; images, channels and rows, in that order, its outer axis (NCHW), or images and
+// rows, channels being the inner lanes (NHWC). Complex samples are two planes, convolved each.
 #pragma once
 
 #include <memory>
@@ -56,8 +56,9 @@ struct Problem {
     std::vector<double> bias;  // K, or none
     bool relu = false;
     SampleType in = SampleType::float32;
-    bool complex = false;  // the window's inner lanes are real and imaginary parts
-    Scaling scaling;       // of the stored samples, by (image, channel, row)
+    bool complex = false;        // the window's innermost lanes are real and imaginary parts
+    bool channels_last = false;  // NHWC, in the input and in the result
+    Scaling scaling;             // of the stored samples, by their place in (image, channel, row) as stored
     Precision precision = Precision::float32;
 
     SampleType arithmetic() const {
@@ -76,7 +77,11 @@ struct Problem {
     /// w[k][c][r][s] of the formula, c within the group.
     double weight(Index k, Index c, Index r, Index s) const;
     /// The input's and the result's extents, as the stream sees them.
-    Shape in_shape() const { return {images * channels * extent.rows, extent.columns, parts()}; }
+    Shape in_shape() const { return shape_of(channels, extent); }
+    Shape shape_of(Index planes, Pair each) const {
+        return channels_last ? Shape{images * each.rows, each.columns, planes * parts()}
+                             : Shape{images * planes * each.rows, each.columns, parts()};
+    }
     Shape out_shape() const;
     /// Columns of the image that output columns `out` use; one at the edge where they use none.
     Span needed(Span out) const;

@@ -82,6 +82,8 @@ class CpuStage : public Stage {
         device::Buffer memory;
     };
 
+    // Results whose neighbours along a row are no neighbours in memory.
+    bool strided() const { return p_.complex || p_.channels_last; }
     Index phases() const { return std::min(p_.stride.columns, spread_.columns); }
     Index phase_width(Index columns) const { return columns + reach_; }
     Index in_rows(Index rows) const { return (rows - 1) * p_.stride.rows + spread_.rows; }
@@ -98,7 +100,7 @@ class CpuStage : public Stage {
         while (columns_ > step && samples(rows_, columns_) > fit)
             columns_ = ceil_to(columns_ / 2, step);
         const Index results =
-            p_.complex ? result_bytes / Index{sizeof(T)} / (p_.group_filters() * columns_) : most_rows;
+            strided() ? result_bytes / Index{sizeof(T)} / (p_.group_filters() * columns_) : most_rows;
         const Index step_rows = kernel_->row_step(), all = ceil_to(out_.rows, step_rows);
         const auto fits = [&](Index rows) {
             return samples(rows, columns_) <= fit || rows * columns_ <= kernel_->fewest_outputs();
@@ -109,7 +111,7 @@ class CpuStage : public Stage {
 
     void allocate() {
         const Index x = ceil_to(samples(rows_, columns_), line);
-        const Index y = p_.complex ? ceil_to(p_.group_filters() * rows_ * columns_, line) : 0;
+        const Index y = strided() ? ceil_to(p_.group_filters() * rows_ * columns_, line) : 0;
         const Index bytes = (x + y + kernel_->scratch()) * Index{sizeof(T)};
         const Index threads = device::threads_here();
         workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_bytes / bytes, 1, threads)));
@@ -139,7 +141,7 @@ class CpuStage : public Stage {
         load(job, patch, in, w.x);
 
         const Index plane = (job.image * p_.filters + job.group * p_.group_filters()) * out_.rows + job.row;
-        if (p_.complex) {
+        if (strided()) {
             patch.y = w.y;
             patch.y_row = job.count;
             patch.y_filter = job.rows * job.count;
@@ -149,24 +151,37 @@ class CpuStage : public Stage {
             patch.y_filter = out_.rows * out.pitch;
         }
         kernel_->run(patch, w.scratch);
-        if (p_.complex) store(job, patch, plane, out);
+        if (strided()) store(job, patch, out);
     }
 
     void load(const Job& job, const Patch<T>& patch, const Window& in, T* x) const {
         const Index left = job.column * p_.stride.columns - before_.columns;
-        const Index channel = job.image * p_.channels + job.group * p_.group_channels();
         for (Index c = 0; c < p_.group_channels(); ++c)
             for (Index r = 0; r < patch.rows; ++r) {
-                const Index outer = (channel + c) * p_.extent.rows + patch.first_row + r;
+                const Series from = series_of(job.image, job.group * p_.group_channels() + c, p_.channels,
+                                              patch.first_row + r, p_.extent.rows, job.part);
                 for (Index j = 0; j < phases(); ++j)
-                    load_phase(outer, job.part, left + j, in, patch.width,
+                    load_phase(from, left + j, in, patch.width,
                                x + c * patch.channel + r * patch.row + j * patch.phase);
             }
     }
 
+    // Where a row of a plane is in a window, and which pair of the scaling is its own.
+    struct Series {
+        Index outer, inner, scale;
+    };
+    Series series_of(Index image, Index plane, Index planes, Index row, Index rows, Index part) const {
+        if (!p_.channels_last) {
+            const Index outer = (image * planes + plane) * rows + row;
+            return {outer, part, outer};
+        }
+        const Index outer = image * rows + row;
+        return {outer, plane * p_.parts() + part, outer * planes + plane};
+    }
+
     // Columns first, first + stride, ... of one row, with zeros beyond the edges. What lies past the window
     // is used by no output that is kept.
-    void load_phase(Index outer, Index part, Index first, const Window& in, Index width, T* x) const {
+    void load_phase(const Series& series, Index first, const Window& in, Index width, T* x) const {
         const Index step = p_.stride.columns;
         const auto place = [&](Index column) {
             return std::clamp<Index>(column <= first ? 0 : ceil_div(column - first, step), 0, width);
@@ -175,28 +190,29 @@ class CpuStage : public Stage {
         std::fill_n(x, from, T{0});
         if (to > from) {
             const std::byte* const src =
-                in.data + outer * in.row_bytes() +
-                ((first + from * step - in.span.first) * in.inner + part) * bytes_of(in.type);
-            const LaneScale scale = scale_of(outer);
+                in.data + series.outer * in.row_bytes() +
+                ((first + from * step - in.span.first) * in.inner + series.inner) * bytes_of(in.type);
+            const LaneScale scale = scale_of(series.scale);
             T* const dst = x + from;
             load_rows<T>(src, in.type, step * in.inner, 1, to - from, &scale, &dst);
         }
         std::fill(x + to, x + width, T{0});
     }
 
-    LaneScale scale_of(Index outer) const {
+    LaneScale scale_of(Index lane) const {
         const auto of = [&](const std::vector<double>& each, double none) {
-            return each.empty() ? none : each[each.size() == 1 ? 0 : static_cast<std::size_t>(outer)];
+            return each.empty() ? none : each[each.size() == 1 ? 0 : static_cast<std::size_t>(lane)];
         };
         return {of(p_.scaling.gain, 1), of(p_.scaling.offset, 0)};
     }
 
-    void store(const Job& job, const Patch<T>& patch, Index plane, const Window& out) const {
+    void store(const Job& job, const Patch<T>& patch, const Window& out) const {
         for (Index k = 0; k < p_.group_filters(); ++k)
             for (Index r = 0; r < job.rows; ++r) {
+                const Series to = series_of(job.image, job.group * p_.group_filters() + k, p_.filters,
+                                            job.row + r, out_.rows, job.part);
                 const T* const row = patch.y + k * patch.y_filter + r * patch.y_row;
-                store_rows<T>(&row, 1, job.count, out.at<T>(plane + k * out_.rows + r, job.column) + job.part,
-                              out.inner);
+                store_rows<T>(&row, 1, job.count, out.at<T>(to.outer, job.column) + to.inner, out.inner);
             }
     }
 

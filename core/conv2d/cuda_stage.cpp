@@ -31,6 +31,13 @@ std::vector<double> weights_of(const Problem& p) {
     return all;
 }
 
+Job::Steps steps_of(const Problem& p, Index planes, Index rows, Index pitch) {
+    const Index parts = p.parts();
+    if (p.channels_last)
+        return {rows * pitch * planes * parts, parts, pitch * planes * parts, planes * parts};
+    return {planes * rows * pitch * parts, rows * pitch * parts, pitch * parts, parts};
+}
+
 }  // namespace
 
 device::Buffer upload_values(const device::Device& device, SampleType arithmetic,
@@ -66,10 +73,11 @@ void CudaStage::run(const Window& in, const Window& out, Lanes, device::Stream& 
     job.type = in.type;
     job.in_first = in.span.first;
     job.in_end = in.span.end();
-    job.in_pitch = in.pitch;
     job.out_first = out.span.first;
     job.out_count = out.span.count;
-    job.out_pitch = out.pitch;
+    job.in_steps = steps_of(p_, p_.channels, p_.extent.rows, in.pitch);
+    job.out_steps = steps_of(p_, p_.filters, p_.outputs().rows, out.pitch);
+    job.channels_last = p_.channels_last;
     job.images = p_.images;
     job.parts = static_cast<int>(p_.parts());
     job.groups = static_cast<int>(p_.groups);

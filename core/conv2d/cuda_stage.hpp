@@ -14,8 +14,14 @@ struct Job {
     const std::byte* in = nullptr;
     std::byte* out = nullptr;
     SampleType type = SampleType::float32;
-    Index in_first = 0, in_end = 0, in_pitch = 0;  // columns of the window
-    Index out_first = 0, out_count = 0, out_pitch = 0;
+    Index in_first = 0, in_end = 0;  // columns of the window
+    Index out_first = 0, out_count = 0;
+    /// Samples from one image, channel (or filter), row and column to the next.
+    struct Steps {
+        Index image = 0, channel = 0, row = 0, column = 0;
+    };
+    Steps in_steps, out_steps;
+    bool channels_last = false;
     Index images = 1;
     int parts = 1, groups = 1;
     int group_channels = 1, group_filters = 1;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/conv2d/fetch_cuda.cuh"
+#include "core/conv2d/wgmma_gemm_cuda.hpp"
 
 namespace convoy::conv2d {
 
@@ -24,8 +25,7 @@ constexpr std::size_t shared_bytes = stages * stage_floats * sizeof(float);
 
 /// Where a term's sample is, from an output's first one.
 struct Term {
-    int row;  // of the window: c * H + r * dilation
-    int down, right;
+    int channel, down, right;
 };
 
 struct Shapes {
@@ -158,9 +158,10 @@ __global__ void __launch_bounds__(threads, 2) implicit_gemm(Job job, Shapes shap
                 image = exists ? output / job.out_count / job.out_rows : 0;
     const Index top = exists ? p * job.stride_rows - job.before_rows : job.rows;
     const Index left = (job.out_first + q) * job.stride_columns - job.before_columns;
-    const float* const x = reinterpret_cast<const float*>(job.in) +
-                           ((image * job.groups + set) * job.group_channels * job.rows + top) * job.in_pitch +
-                           left - job.in_first;
+    const Job::Steps& step = job.in_steps;
+    const float* const x = reinterpret_cast<const float*>(job.in) + image * step.image +
+                           Index{set} * job.group_channels * step.channel + top * step.row +
+                           (left - job.in_first) * step.column;
     const float* const w = shapes.weights + Index{set} * shapes.padded_terms * shapes.padded_filters +
                            filter_tile * tile_filters;
 
@@ -178,7 +179,8 @@ __global__ void __launch_bounds__(threads, 2) implicit_gemm(Job job, Shapes shap
             const Term t = shapes.terms[tile * depth + k];
             const Index row = top + t.down, column = left + t.right;
             const bool there = row >= 0 && row < job.rows && column >= job.in_first && column < job.in_end;
-            const float* const from = x + Index{t.row} * job.in_pitch + t.right;
+            const float* const from =
+                x + t.channel * step.channel + t.down * step.row + t.right * step.column;
             copy4(b + k * output_pitch + mine, there ? from : shapes.weights, there);
         }
     };
@@ -250,8 +252,7 @@ class ImplicitGemmStage : public CudaStage {
         for (Index c = 0; c < p.group_channels(); ++c)
             for (Index r = 0; r < p.taps.rows; ++r)
                 for (Index s = 0; s < p.taps.columns; ++s, ++term) {
-                    table[term] = {static_cast<int>(c * p.extent.rows + r * p.dilation.rows),
-                                   static_cast<int>(r * p.dilation.rows),
+                    table[term] = {static_cast<int>(c), static_cast<int>(r * p.dilation.rows),
                                    static_cast<int>(s * p.dilation.columns)};
                     for (Index k = 0; k < p.filters; ++k) {
                         const auto set = static_cast<std::size_t>(k / p.group_filters()),
@@ -294,6 +295,7 @@ class ImplicitGemmStage : public CudaStage {
 };
 
 std::string cannot(const Problem& p, const device::Device& d) {
+    if (wgmma_gemm_fits(p, d)) return {};
     if (p.precision == Precision::float64) return "it computes in float32, tf32 or bf16";
     if (p.in != SampleType::float32 || p.complex || !p.scaling.trivial())
         return "it takes real float32 samples as they are";
@@ -302,7 +304,7 @@ std::string cannot(const Problem& p, const device::Device& d) {
     if (p.precision == Precision::float32 && p.terms() < 64)
         return "for fewer than 64 terms tensor cores are less exact than float32";
     const Index most = Index{1} << 30;
-    if (p.channels * p.extent.rows > most || p.spread().rows > most || p.spread().columns > most ||
+    if (p.channels > most || p.spread().rows > most || p.spread().columns > most ||
         p.extent.rows + p.before().rows > most)
         return "its offsets do not fit into 32 bits";
     return {};
@@ -310,6 +312,7 @@ std::string cannot(const Problem& p, const device::Device& d) {
 
 // Tiles are whole in filters and terms.
 std::optional<double> cost(const Problem& p, const device::Device& d) {
+    if (wgmma_gemm_fits(p, d)) return wgmma_gemm_cost(p, d);
     const double filters = static_cast<double>(p.group_filters()), terms = static_cast<double>(p.terms());
     const double wasted = up(p.group_filters(), tile_filters) / filters * (up(p.terms(), depth) / terms);
     const double slowdown = p.precision == Precision::float32 ? 2.8 : 2.1;  // of FMA, measured on one H200
@@ -325,6 +328,7 @@ extern constinit const Strategy implicit_gemm_cuda{
     "a product on tensor cores, samples found on the fly",
     gpu::cannot,
     [](const Problem& p, const device::Device& d) -> std::unique_ptr<Stage> {
+        if (gpu::wgmma_gemm_fits(p, d)) return gpu::make_wgmma_gemm(p, d);
         return std::make_unique<gpu::ImplicitGemmStage>(p, d);
     },
     gpu::cost};

@@ -21,8 +21,7 @@ __global__ void __launch_bounds__(threads) naive(Job job, Index total) {
     const int filters = job.groups * job.group_filters;
     const int filter = static_cast<int>(rest % filters);
     const Index image = rest / filters;
-    const Index channel =
-        image * job.groups * job.group_channels + filter / job.group_filters * job.group_channels;
+    const int channel = filter / job.group_filters * job.group_channels;
     const Index top = row * job.stride_rows - job.before_rows;
     const Index left = (job.out_first + column) * job.stride_columns - job.before_columns;
     const A* w = static_cast<const A*>(job.weights) +
@@ -36,9 +35,9 @@ __global__ void __launch_bounds__(threads) naive(Job job, Index total) {
                 w += job.tap_columns;
                 continue;
             }
-            const Index outer = (channel + c) * job.rows + at;
+            const Line<A, In> line(job, image, channel + c, at, part);
             for (int s = 0; s < job.tap_columns; ++s) {
-                chain += *w++ * sample<A, In>(job, outer, left + Index{s} * job.dilation_columns, part);
+                chain += *w++ * line.at(job, left + Index{s} * job.dilation_columns);
                 if (++summed < job.chain) continue;
                 total_sum += chain;
                 chain = 0;

@@ -1,9 +1,12 @@
 // Direct sums in registers: each thread keeps eight outputs by four columns. The eight are filters where
-// there are enough, else rows of one filter; the samples that a tap meets are read from shared memory once
-// for all eight, and the taps of all eight once for the four columns. Right for few input channels, whose
-// samples fit in shared memory.
+// there are enough, else rows of one filter; samples are read from shared memory once for all eight, and the
+// taps of all eight once for the four columns. Right for few input channels, whose samples fit in shared
+// memory.
+#include "core/conv2d/small_channel_cuda.cuh"
+
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "core/conv2d/fetch_cuda.cuh"
 
@@ -13,221 +16,260 @@ namespace gpu {
 namespace {
 
 constexpr int lanes = 32, warps = 8, threads = lanes * warps;
-constexpr int outputs = 8, across = 4;   // of a thread
 constexpr int columns = lanes * across;  // of a block
-
-struct Tile {
-    int rows;          // of samples
-    int width, pitch;  // samples of a phase; of all phases of a row
-    int phases;        // columns of samples are split by the stride, so that lanes read neighbours
-    int batches;       // of filters in a group
-    Index tiles_across, tiles_down;
-};
+constexpr std::size_t resident_bytes = 24 << 10;
 
 bool of_rows(const Problem& p) {
     return p.group_filters() < 6 && p.stride.rows == 1 && p.dilation.rows == 1;
+}
+Index up(Index n, Index step) {
+    return (n + step - 1) / step * step;
 }
 
 Tile tile_of(const Problem& p) {
     Tile t{};
     const Index down = of_rows(p) ? warps * outputs : warps;
+    const bool neighbours = p.dilation.columns == 1;
     t.rows = static_cast<int>((down - 1) * p.stride.rows + p.spread().rows);
     t.phases = static_cast<int>(std::min(p.stride.columns, p.spread().columns));
-    t.width = columns + static_cast<int>((p.spread().columns - 1) / p.stride.columns);
-    t.pitch = t.width * t.phases;
+    // Four taps are read at a time, whether there are so many or not.
+    t.width = static_cast<int>(up(columns + (p.spread().columns - 1) / p.stride.columns + 8, 4));
+    t.runs = static_cast<int>(neighbours ? std::min(p.stride.columns, p.taps.columns) : p.taps.columns);
+    t.run_taps = static_cast<int>(neighbours ? up((p.taps.columns + t.runs - 1) / t.runs, 4) : 4);
     t.batches =
         static_cast<int>(of_rows(p) ? p.group_filters() : (p.group_filters() + outputs - 1) / outputs);
     return t;
 }
+/// Of one batch of filters.
+Index weight_count(const Problem& p) {
+    const Tile t = tile_of(p);
+    return of_rows(p) ? p.group_channels() * p.taps.rows * t.runs * t.run_taps : p.terms() * outputs;
+}
+bool resident(const Problem& p) {
+    return static_cast<std::size_t>(weight_count(p) * tile_of(p).batches) * sizeof(float) <= resident_bytes;
+}
 std::size_t shared_bytes(const Problem& p) {
     const Tile t = tile_of(p);
-    const Index weights = p.terms() * (of_rows(p) ? 1 : outputs);
-    return static_cast<std::size_t>((p.group_channels() * t.rows * t.pitch + 3) / 4 * 4 + weights) *
+    const Index weights = weight_count(p) * (resident(p) ? t.batches : 1);
+    return static_cast<std::size_t>(p.group_channels() * t.rows * t.phases * t.width + weights) *
            sizeof(float);
 }
 
-// Adds one tap: samples x[32 j], weights w of the outputs.
-__device__ __forceinline__ void tap(const float* x, const float (&w)[outputs],
-                                    float (&sum)[outputs][across]) {
-#pragma unroll
-    for (int j = 0; j < across; ++j) {
-        const float v = x[lanes * j];
-#pragma unroll
-        for (int o = 0; o < outputs; ++o)
-            sum[o][j] = fmaf(w[o], v, sum[o][j]);
+/// All weights in the order in which they are used: [group][batch], then as the sums take them.
+std::vector<double> arranged(const Problem& p) {
+    const Tile t = tile_of(p);
+    const bool neighbours = p.dilation.columns == 1;
+    std::vector<double> all;
+    for (Index g = 0; g < p.groups; ++g)
+        for (Index b = 0; b < t.batches; ++b)
+            for (Index c = 0; c < p.group_channels(); ++c)
+                for (Index r = 0; r < p.taps.rows; ++r)
+                    for (Index run = 0; run < t.runs; ++run) {
+                        const std::size_t start = all.size();
+                        for (Index s = run; s < p.taps.columns; s += neighbours ? t.runs : p.taps.columns)
+                            for (Index o = 0; o < (of_rows(p) ? 1 : outputs); ++o) {
+                                const Index k = of_rows(p) ? b : b * outputs + o;
+                                all.push_back(k < p.group_filters()
+                                                  ? p.weight(g * p.group_filters() + k, c, r, s)
+                                                  : 0.0);
+                            }
+                        if (of_rows(p)) all.resize(start + static_cast<std::size_t>(t.run_taps));
+                    }
+    return all;
+}
+
+/// Where a block's outputs are.
+struct Place {
+    Index column, row, image;
+    int part, group;
+
+    __device__ Place(const Job& job, const Tile& tile, int down) {
+        unsigned rest = blockIdx.x;
+        column = Index{rest % tile.tiles_across} * columns;
+        rest /= tile.tiles_across;
+        row = Index{rest % tile.tiles_down} * down;
+        rest /= tile.tiles_down;
+        part = static_cast<int>(rest % static_cast<unsigned>(job.parts));
+        rest /= static_cast<unsigned>(job.parts);
+        group = static_cast<int>(rest % static_cast<unsigned>(job.groups));
+        image = rest / static_cast<unsigned>(job.groups);
+    }
+};
+
+// The samples of a phase of a line, as they are stored: asynchronous copies, many at once. `first`: the
+// first one's column in the window.
+__device__ __forceinline__ void copy_line(const Job& job, int width, const float* from, Index first,
+                                          bool there, float* to) {
+    const int count = there ? static_cast<int>(job.in_end - job.in_first) : 0;
+    const int step = job.stride_columns * static_cast<int>(job.in_steps.column);
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    const int column = static_cast<int>(first);
+    from += first * job.in_steps.column;
+#pragma unroll 5
+    for (int i = threadIdx.x % lanes; i < width; i += lanes) {
+        const bool inside =
+            static_cast<unsigned>(column + i * job.stride_columns) < static_cast<unsigned>(count);
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at + 4 * i),
+                     "l"(from + Index{i} * step), "r"(inside ? 4 : 0));
     }
 }
 
-__device__ __forceinline__ void add_up(float (&total)[outputs][across], float (&sum)[outputs][across]) {
+template <class In>
+__device__ __forceinline__ void bring_samples(const Job& job, const Tile& tile, const Place& at, float* x) {
+    const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
+    const Index top = at.row * job.stride_rows - job.before_rows;
+    const Index left = (job.out_first + at.column) * job.stride_columns - job.before_columns;
+    for (int c = 0; c < job.group_channels; ++c)
+        for (int r = warp; r < tile.rows; r += warps) {
+            const Index row = top + r;
+            const bool there = row >= 0 && row < job.rows;
+            const Line<float, In> from(job, at.image, at.group * job.group_channels + c, there ? row : 0,
+                                       at.part);
+            float* to = x + (c * tile.rows + r) * tile.phases * tile.width;
+            for (int phase = 0; phase < tile.phases; ++phase, to += tile.width) {
+                if constexpr (std::is_same_v<In, float>)
+                    if (job.scales == nullptr) {
+                        copy_line(job, tile.width, from.start(), left + phase - job.in_first, there, to);
+                        continue;
+                    }
+                for (int i = lane; i < tile.width; i += lanes)
+                    to[i] = there ? from.at(job, left + Index{i} * job.stride_columns + phase) : 0.0f;
+            }
+        }
+    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;");
+}
+
+__device__ __forceinline__ void bring_weights(const float* from, int count, float* w) {
+    for (int i = threadIdx.x; i < count / 4; i += threads)
+        reinterpret_cast<float4*>(w)[i] = reinterpret_cast<const float4*>(from)[i];
+}
+
+/// Writes outputs o = 0, 1, ... that are there: rows of filter `filter`, or filters from it on.
+template <bool by_rows>
+__device__ __forceinline__ void write(const Job& job, const Tile& tile, const Place& at, int filter,
+                                      Index row, int there, const float (&sum)[outputs][across]) {
+    const Job::Steps& to = job.out_steps;
+    const Index q = at.column + threadIdx.x % lanes * across;
+    const Index step = by_rows ? to.row : to.channel;
+    float* line = reinterpret_cast<float*>(job.out) + at.image * to.image + filter * to.channel +
+                  row * to.row + q * to.column + at.part;
+    const bool whole = tile.vectors && q + across <= job.out_count;
 #pragma unroll
-    for (int o = 0; o < outputs; ++o)
+    for (int o = 0; o < outputs; ++o, line += step) {
+        if (o >= there) return;
+        const bool biased = job.bias != nullptr;
+        const float bias = biased ? static_cast<const float*>(job.bias)[by_rows ? filter : filter + o] : 0.0f;
+        float v[across];
 #pragma unroll
         for (int j = 0; j < across; ++j) {
-            total[o][j] += sum[o][j];
-            sum[o][j] = 0;
+            v[j] = biased ? sum[o][j] + bias : sum[o][j];
+            if (job.relu && v[j] < 0) v[j] = 0;
         }
-}
-
-// Where tap s is in a row of the tile.
-__device__ __forceinline__ int place(const Job& job, const Tile& tile, int s) {
-    const int column = s * job.dilation_columns;
-    if (job.stride_columns == 1) return column;
-    return column % job.stride_columns * tile.width + column / job.stride_columns;
-}
-
-// Eight filters of one row. Rows of zeros beyond the edges are in the tile.
-__device__ __forceinline__ void filters_of(const Job& job, const Tile& tile, const float* x, const float* w,
-                                           float (&total)[outputs][across]) {
-    float sum[outputs][across] = {};
-    int summed = 0;
-    for (int c = 0; c < job.group_channels; ++c)
-        for (int r = 0; r < job.tap_rows; ++r) {
-            const float* const row = x + (c * tile.rows + r * job.dilation_rows) * tile.pitch;
-            for (int s = 0; s < job.tap_columns; ++s, w += outputs) {
-                const float4 a = *reinterpret_cast<const float4*>(w),
-                             b = *reinterpret_cast<const float4*>(w + 4);
-                const float weights[outputs] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-                tap(row + place(job, tile, s), weights, sum);
-                if (++summed < job.chain) continue;
-                add_up(total, sum);
-                summed = 0;
-            }
+        if (whole) {
+            *reinterpret_cast<float4*>(line) = {v[0], v[1], v[2], v[3]};
+            continue;
         }
-    add_up(total, sum);
+#pragma unroll
+        for (int j = 0; j < across; ++j)
+            if (q + j < job.out_count) line[j * to.column] = v[j];
+    }
 }
 
-// Eight rows of one filter: row i of the samples meets tap row i - o of output o.
-__device__ __forceinline__ void rows_of(const Job& job, const Tile& tile, const float* x, const float* w,
-                                        float (&total)[outputs][across]) {
-    float sum[outputs][across] = {};
-    int summed = 0;  // at most, of any output
-    for (int c = 0; c < job.group_channels; ++c, w += job.tap_rows * job.tap_columns)
-        for (int i = 0; i < job.tap_rows + outputs - 1; ++i) {
-            const float* const row = x + (c * tile.rows + i) * tile.pitch;
-            const bool all = i >= outputs - 1 && i < job.tap_rows;
-            for (int s = 0; s < job.tap_columns; ++s) {
-                const float* const at = row + place(job, tile, s);
-                if (all) {
-                    float weights[outputs];
-#pragma unroll
-                    for (int o = 0; o < outputs; ++o)
-                        weights[o] = w[(i - o) * job.tap_columns + s];
-                    tap(at, weights, sum);
-                } else {
-                    float v[across];
-#pragma unroll
-                    for (int j = 0; j < across; ++j)
-                        v[j] = at[lanes * j];
-#pragma unroll
-                    for (int o = 0; o < outputs; ++o) {
-                        if (i < o || i - o >= job.tap_rows)
-                            continue;  // not a zero tap: the sample may be NaN
-                        const float weight = w[(i - o) * job.tap_columns + s];
-#pragma unroll
-                        for (int j = 0; j < across; ++j)
-                            sum[o][j] = fmaf(weight, v[j], sum[o][j]);
-                    }
-                }
-                if (++summed < job.chain) continue;
-                add_up(total, sum);
-                summed = 0;
-            }
-        }
-    add_up(total, sum);
-}
-
-template <bool by_rows, class In>
-__global__ void __launch_bounds__(threads) small_channel(Job job, Tile tile) {
+template <bool by_rows, bool single, class In, int S>
+__global__ void __launch_bounds__(threads, single ? 3 : 2)
+    small_channel(const __grid_constant__ Job job, const __grid_constant__ Tile tile, const float* arranged,
+                  int weights) {
     extern __shared__ __align__(16) float memory[];
     float* const x = memory;
-    float* const w = memory + (job.group_channels * tile.rows * tile.pitch + 3) / 4 * 4;
+    float* const w = memory + job.group_channels * tile.rows * tile.phases * tile.width;
+    constexpr int down = by_rows ? warps * outputs : warps;
     const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
-    const int taps = job.tap_rows * job.tap_columns, terms = job.group_channels * taps;
-    Index rest = blockIdx.x;
-    const Index q0 = rest % tile.tiles_across * columns;
-    rest /= tile.tiles_across;
-    const Index p0 = rest % tile.tiles_down * (by_rows ? warps * outputs : warps);
-    rest /= tile.tiles_down;
-    const int part = static_cast<int>(rest % job.parts);
-    rest /= job.parts;
-    const int group = static_cast<int>(rest % job.groups);
-    const Index image = rest / job.groups;
-    const Index channel = (image * job.groups + group) * job.group_channels;
-    const Index top = p0 * job.stride_rows - job.before_rows;
-    const Index left = (job.out_first + q0) * job.stride_columns - job.before_columns;
-    for (int line = warp; line < job.group_channels * tile.rows; line += warps) {
-        const int c = line / tile.rows;
-        const Index at = top + line % tile.rows;
-        const bool there = at >= 0 && at < job.rows;
-        const Index outer = (channel + c) * job.rows + at;
-        // A lane writes neighbours and reads what is a stride apart: shared memory has the harder rules.
-        for (int phase = 0; phase < tile.phases; ++phase)
-            for (int i = lane; i < tile.width; i += lanes)
-                x[line * tile.pitch + phase * tile.width + i] =
-                    there ? sample<float, In>(job, outer, left + Index{i} * job.stride_columns + phase, part)
-                          : 0.0f;
-    }
+    const Place at(job, tile, down);
+    arranged += Index{at.group} * tile.batches * weights;
+    bring_samples<In>(job, tile, at, x);
+    if (tile.resident) bring_weights(arranged, weights * tile.batches, w);
+    __syncthreads();
+    const Index row = at.row + warp * (by_rows ? outputs : 1);
+    const Index rows_left = job.out_rows - row;
     for (int batch = 0; batch < tile.batches; ++batch) {
-        __syncthreads();
-        const int first = group * job.group_filters + (by_rows ? batch : batch * outputs);
-        const int active = by_rows ? 1 : min(outputs, job.group_filters - batch * outputs);
-        const float* const from = static_cast<const float*>(job.weights) + Index{first} * terms;
-        if (by_rows) {
-            for (int i = threadIdx.x; i < terms; i += threads)
-                w[i] = from[i];
-        } else {
-            for (int i = threadIdx.x; i < terms * outputs; i += threads)
-                w[i] = i % outputs < active ? from[i % outputs * terms + i / outputs] : 0.0f;
+        if (!tile.resident) {
+            __syncthreads();
+            bring_weights(arranged + batch * weights, weights, w);
+            __syncthreads();
         }
-        __syncthreads();
-        float total[outputs][across] = {};
-        if (by_rows)
-            rows_of(job, tile, x + warp * outputs * tile.pitch + lane, w, total);
+        if (rows_left <= 0) continue;
+        const float* const taps = w + (tile.resident ? batch * weights : 0);
+        const int row_step = tile.phases * tile.width;
+        Sums<single> sums;
+        if constexpr (by_rows)
+            rows_of<single, S>(job, tile, x + warp * outputs * row_step + lane * across, taps, sums);
         else
-            filters_of(job, tile, x + warp * job.stride_rows * tile.pitch + lane, w, total);
-#pragma unroll
-        for (int o = 0; o < outputs; ++o) {
-            const Index row = by_rows ? p0 + warp * outputs + o : p0 + warp;
-            const int filter = by_rows ? first : first + o;
-            if (row >= job.out_rows || (!by_rows && o >= active)) continue;
-#pragma unroll
-            for (int j = 0; j < across; ++j) {
-                const Index q = q0 + lane + lanes * j;
-                if (q < job.out_count) finish(job, image, filter, row, q, part, total[o][j]);
-            }
-        }
+            filters_of<single, S>(job, tile, x + warp * job.stride_rows * row_step + lane * across, taps,
+                                  sums);
+        const int first = by_rows ? batch : batch * outputs;
+        const int there = static_cast<int>(by_rows ? min(rows_left, Index{outputs})
+                                                   : min(Index{job.group_filters - first}, Index{outputs}));
+        write<by_rows>(job, tile, at, at.group * job.group_filters + first, row, there, sums.result());
     }
+}
+
+using Kernel = void (*)(Job, Tile, const float*, int);
+template <class In, int S>
+Kernel kernel_of(const Problem& p) {
+    const bool single = p.terms() <= longest_chain(p.terms());
+    if (of_rows(p)) return single ? small_channel<true, true, In, S> : small_channel<true, false, In, S>;
+    return single ? small_channel<false, true, In, S> : small_channel<false, false, In, S>;
+}
+Kernel kernel_of(const Problem& p) {
+    if (p.in == SampleType::float32 && p.stride.columns == 1 && p.dilation.columns == 1)
+        switch (p.taps.columns) {
+            case 3:
+                return kernel_of<float, 3>(p);
+            case 5:
+                return kernel_of<float, 5>(p);
+            case 7:
+                return kernel_of<float, 7>(p);
+            case 11:
+                return kernel_of<float, 11>(p);
+            case 15:
+                return kernel_of<float, 15>(p);
+            default:
+                break;
+        }
+    return dispatch(p.in, [&](auto stored) { return kernel_of<decltype(stored), 0>(p); });
 }
 
 class SmallChannelStage : public CudaStage {
   public:
-    SmallChannelStage(const Problem& p, const device::Device& d) : CudaStage(p, d) {
-        dispatch(p.in, [&](auto stored) {
-            using In = decltype(stored);
-            use_shared_memory(of_rows(p) ? reinterpret_cast<const void*>(&small_channel<true, In>)
-                                         : reinterpret_cast<const void*>(&small_channel<false, In>),
-                              d);
-        });
+    SmallChannelStage(const Problem& p, const device::Device& d)
+        : CudaStage(p, d),
+          tile_(tile_of(p)),
+          arranged_(upload_values(d, SampleType::float32, arranged(p))),
+          kernel_(kernel_of(p)) {
+        tile_.resident = resident(p);
+        use_shared_memory(reinterpret_cast<const void*>(kernel_), d);
     }
 
   protected:
     void launch(const Job& job, cudaStream_t stream) override {
-        const bool rows = of_rows(problem());
-        const Index down = rows ? warps * outputs : warps;
-        Tile tile = tile_of(problem());
-        tile.tiles_across = (job.out_count + columns - 1) / columns;
-        tile.tiles_down = (job.out_rows + down - 1) / down;
+        const Index down = of_rows(problem()) ? warps * outputs : warps;
+        Tile tile = tile_;
+        tile.tiles_across = blocks_of((job.out_count + columns - 1) / columns);
+        tile.tiles_down = blocks_of((job.out_rows + down - 1) / down);
+        tile.vectors = job.out_steps.column == 1 && job.out_steps.row % across == 0 &&
+                       reinterpret_cast<std::uintptr_t>(job.out) % sizeof(float4) == 0;
         const unsigned blocks =
-            blocks_of(tile.tiles_across * tile.tiles_down * job.parts * job.groups * job.images);
-        dispatch(problem().in, [&](auto stored) {
-            using In = decltype(stored);
-            if (rows)
-                small_channel<true, In><<<blocks, threads, shared_bytes(problem()), stream>>>(job, tile);
-            else
-                small_channel<false, In><<<blocks, threads, shared_bytes(problem()), stream>>>(job, tile);
-        });
+            blocks_of(Index{tile.tiles_across} * tile.tiles_down * job.parts * job.groups * job.images);
+        kernel_<<<blocks, threads, shared_bytes(problem()), stream>>>(
+            job, tile, reinterpret_cast<const float*>(arranged_.data()),
+            static_cast<int>(weight_count(problem())));
         device::check_launch("small_channel");
     }
+
+  private:
+    Tile tile_;
+    device::Buffer arranged_;
+    Kernel kernel_;
 };
 
 std::string cannot(const Problem& p, const device::Device& d) {
@@ -245,11 +287,12 @@ std::string cannot(const Problem& p, const device::Device& d) {
 // Slowdowns measured on one H200.
 std::optional<double> cost(const Problem& p, const device::Device& d) {
     const double filters = static_cast<double>(p.group_filters());
-    const double wasted = of_rows(p) ? 2.8 : std::ceil(filters / outputs) * outputs / filters;
+    const double wasted = of_rows(p) ? 1.2 : std::ceil(filters / outputs) * outputs / filters;
     const double q = static_cast<double>(p.outputs().columns);
     const double narrow = std::ceil(q / columns) * columns / q;
-    const double crowded = shared_bytes(p) > (64u << 10) ? 1.6 : 1.0;
-    return time_of(p, d, 2.8 * wasted * narrow * crowded);
+    const double crowded = shared_bytes(p) > (112u << 10) ? 1.6 : 1.0;
+    const double scattered = p.dilation.columns == 1 ? 1.0 : 2.5;
+    return time_of(p, d, 1.4 * wasted * narrow * crowded * scattered);
 }
 
 }  // namespace

@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(across* down) tiled(Job job, Tile tile) {
     rest /= job.parts;
     const int filter = static_cast<int>(rest % filters);
     const Index image = rest / filters;
-    const Index channel =
-        image * job.groups * job.group_channels + filter / job.group_filters * job.group_channels;
+    const int channel = filter / job.group_filters * job.group_channels;
     const Index top = p0 * job.stride_rows - job.before_rows;
     const Index left = (job.out_first + q0) * job.stride_columns - job.before_columns;
     const int tx = threadIdx.x % across, ty = threadIdx.x / across;
@@ -53,9 +52,9 @@ __global__ void __launch_bounds__(across* down) tiled(Job job, Tile tile) {
         for (int r = ty; r < tile.rows; r += down) {
             const Index at = top + r;
             const bool there = at >= 0 && at < job.rows;
+            const Line<A, In> line(job, image, channel + c, there ? at : 0, part);
             for (int i = tx; i < tile.columns; i += across)
-                x[r * tile.columns + i] =
-                    there ? sample<A, In>(job, (channel + c) * job.rows + at, left + i, part) : A{0};
+                x[r * tile.columns + i] = there ? line.at(job, left + i) : A{0};
         }
         const A* const from =
             static_cast<const A*>(job.weights) + (Index{filter} * job.group_channels + c) * taps;

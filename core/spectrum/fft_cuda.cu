@@ -133,10 +133,11 @@ class WarpStage : public CudaStage {
         twiddles_ = uploaded(device, twiddles);
         untangle_ = uploaded(device, half_turn_roots<float>(2 * N));
         window_ = uploaded(device, std::vector<float>(p.window.begin(), p.window.end()));
+        if (p.quantity != Quantity::magnitude && !p.decibels) kernel_ = warp_kernel<N, true>;
         device::use(device);
-        device::check(cudaFuncSetAttribute(warp_kernel<N>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           WarpShared<N>::bytes),
-                      "asking for shared memory");
+        device::check(
+            cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, WarpShared<N>::bytes),
+            "asking for shared memory");
     }
     static bool fits(const Problem& p, const device::Device& device) {
         return p.nfft == 2 * N && p.window_length() == p.nfft && !p.complex && !p.detrend &&
@@ -148,14 +149,15 @@ class WarpStage : public CudaStage {
   protected:
     void launch(const Job& job, cudaStream_t stream) override {
         const Index tiles = (job.out.span.count + tile_columns - 1) / tile_columns;
-        warp_kernel<N>
-            <<<static_cast<unsigned>(tiles * job.out.channels), warp_threads, WarpShared<N>::bytes, stream>>>(
-                job, in<const float2>(window_), in<const Complex<float>>(twiddles_),
-                in<const Complex<float>>(untangle_));
+        kernel_<<<static_cast<unsigned>(tiles * job.out.channels), warp_threads, WarpShared<N>::bytes,
+                  stream>>>(job, in<const float2>(window_), in<const Complex<float>>(twiddles_),
+                            in<const Complex<float>>(untangle_));
         device::check_launch("the spectrogram");
     }
 
   private:
+    void (*kernel_)(const Job, const float2*, const Complex<float>*,
+                    const Complex<float>*) = warp_kernel<N, false>;
     device::Buffer window_, twiddles_, untangle_;
 };
 

@@ -57,8 +57,9 @@ __device__ void load_frame(const Job& job, const float2* __restrict__ window, In
     }
 }
 
-/// window: 2 N floats; twiddles: N as WarpFft::inner takes them; untangle: exp(-i pi k / N), k = 0 .. N/2.
-template <int N>
+/// plain: values are powers, not in decibels. window: 2 N floats; twiddles: N as WarpFft::inner takes them;
+/// untangle: exp(-i pi k / N), k = 0 .. N/2.
+template <int N, bool plain>
 __global__ void __launch_bounds__(warp_threads, 2)
     warp_kernel(const Job job, const float2* __restrict__ window, const Complex<float>* __restrict__ twiddles,
                 const Complex<float>* __restrict__ untangle) {
@@ -79,6 +80,11 @@ __global__ void __launch_bounds__(warp_threads, 2)
     const Index tile =
         static_cast<Index>(blockIdx.x % tiles) * tile_columns;  // first column, from the span's first
     Complex<float>* const exchange = exchanges + group * Fft::exchange;
+    const float once = static_cast<float>(job.out.once), twice = static_cast<float>(job.out.twice);
+    const auto value = [&](Complex<float> x, bool alone) {
+        if constexpr (plain) return (x.re * x.re + x.im * x.im) * (alone ? once : twice);
+        return finished(job.out, value_of(job.out, x, alone));
+    };
 #pragma unroll 1
     for (int round = 0; round < tile_columns / Shared::groups; ++round) {
         const int column = round * Shared::groups + group;
@@ -100,12 +106,12 @@ __global__ void __launch_bounds__(warp_threads, 2)
 #pragma unroll 4
         for (int k = lane; k < N / 2; k += Fft::lanes) {
             const Pair<float> x = real_pair(exchange[k], exchange[(N - k) % N], untangle[k]);
-            to[k * step] = finished(job.out, value_of(job.out, x.low, k == 0));
-            to[(N - k) * step] = finished(job.out, value_of(job.out, x.high, k == 0));
+            to[k * step] = value(x.low, k == 0);
+            to[(N - k) * step] = value(x.high, k == 0);
         }
         if (lane == 0) {
             const Pair<float> x = real_pair(exchange[N / 2], exchange[N / 2], untangle[N / 2]);
-            to[N / 2 * step] = finished(job.out, value_of(job.out, x.low, false));
+            to[N / 2 * step] = value(x.low, false);
         }
         __syncwarp();
     }

@@ -24,7 +24,7 @@ std::vector<float> noise(Index count) {
     return values;
 }
 
-conv2d::Problem problem_of(const Conv2dShape& s, conv2d::Precision precision) {
+conv2d::Problem problem_of(const Conv2dShape& s, const Conv2dBenchOptions& o) {
     conv2d::Problem p;
     p.images = s.images;
     p.channels = s.channels;
@@ -35,7 +35,8 @@ conv2d::Problem problem_of(const Conv2dShape& s, conv2d::Precision precision) {
     p.pad = {s.padding, s.padding};
     p.stride = {s.stride, s.stride};
     p.dilation = {s.dilation, s.dilation};
-    p.precision = precision;
+    p.precision = o.precision;
+    p.channels_last = o.channels_last;
     if (p.filters > 0 && p.terms() > 0)
         for (const float w : noise(p.filters * p.terms()))
             p.kernel.push_back(w);
@@ -50,8 +51,9 @@ struct Place {
           out_shape(p.out_shape()),
           in(device, static_cast<std::size_t>(in_shape.samples()) * sizeof(float)),
           out(device, static_cast<std::size_t>(out_shape.samples() * bytes_of(p.arithmetic()))),
-          from{in.data(), p.in, {0, in_shape.frames}, in_shape.outer, 1, in_shape.frames},
-          to{out.data(), p.arithmetic(), {0, out_shape.frames}, out_shape.outer, 1, out_shape.frames} {
+          from{in.data(), p.in, {0, in_shape.frames}, in_shape.outer, in_shape.inner, in_shape.frames},
+          to{out.data(),      p.arithmetic(),  {0, out_shape.frames},
+             out_shape.outer, out_shape.inner, out_shape.frames} {
         const auto samples = noise(in_shape.samples());
         device::upload(in, samples.data(), in.size());
     }
@@ -76,7 +78,7 @@ double measure(const conv2d::Problem& p, const conv2d::Strategy& strategy, const
 }
 
 void add_rows(const Conv2dShape& shape, const Conv2dBenchOptions& o, Conv2dBench& bench) {
-    const conv2d::Problem p = problem_of(shape, o.precision);
+    const conv2d::Problem p = problem_of(shape, o);
     const Place place(p, o.device);
     std::vector<const conv2d::Strategy*> strategies;
     for (const conv2d::Strategy* s : conv2d::catalog())

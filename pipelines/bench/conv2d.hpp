@@ -28,6 +28,7 @@ struct Conv2dBenchOptions {
     std::vector<std::string> strategies;  // empty: the one that auto takes
     std::vector<Conv2dShape> shapes = usual_conv2d_shapes();
     conv2d::Precision precision = conv2d::Precision::float32;
+    bool channels_last = false;  // NHWC
     int repeat = 9;
     int threads = 1;  // of the CPU
 };

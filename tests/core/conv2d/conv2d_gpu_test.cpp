@@ -121,6 +121,50 @@ TEST_CASE("on a GPU: stored types, float64, complex values") {
     check_strategies(make_job(p));
 }
 
+TEST_CASE("on a GPU: channels may come last") {
+    NEEDS_GPU();
+    for (const Index channels : {3, 4, 20, 36})
+        for (const Pair stride : {Pair{1, 1}, Pair{2, 3}}) {
+            Problem p = layers(2, channels, {9, 150}, 10, {3, 4});
+            p.channels_last = true;
+            p.stride = stride;
+            check_strategies(make_job(p));
+            if (channels == 20) continue;
+            p.scaling.gain = numbers(2 * 9 * channels, 5);
+            p.in = SampleType::int16;
+            check_strategies(make_job(p));
+        }
+    Problem p = layers(1, 8, {9, 45}, 70, {3, 3});
+    p.channels_last = true;
+    p.groups = 2;
+    check_strategies(make_job(p));
+    p = layers(1, 4, {9, 45}, 6, {3, 4});
+    p.channels_last = true;
+    p.complex = true;
+    check_strategies(make_job(p));
+}
+
+TEST_CASE("on a GPU: many channels, in slices and tiles that are not full") {
+    NEEDS_GPU();
+    for (const Pair extent : {Pair{5, 129}, Pair{7, 300}})
+        for (const Index filters : {1, 64, 70})
+            for (const Index channels : {8, 17, 40})
+                check_strategies(make_job(layers(1, channels, extent, filters, {3, 3})));
+    Problem p = layers(2, 24, {9, 140}, 33, {5, 5}, Fit::given);
+    for (const Pair stride : {Pair{2, 2}, Pair{1, 3}})
+        for (const Pair dilation : {Pair{1, 1}, Pair{2, 2}, Pair{3, 9}}) {
+            p.pad = {2, 3};
+            p.stride = stride;
+            p.dilation = dilation;
+            p.bias = numbers(33, 4);
+            p.relu = dilation.rows == 2;
+            check_strategies(make_job(p));
+        }
+    check_strategies(make_job(layers(1, 64, {6, 200}, 20, {1, 1})));
+    check_strategies(make_job(layers(1, 16, {4, 200}, 20, {1, 31})));
+    check_strategies(make_job(layers(1, 1, {40, 200}, 40, {11, 11})));
+}
+
 TEST_CASE("on a GPU: NaN stays where it is used, and sums keep the bound for samples that do not cancel") {
     NEEDS_GPU();
     for (const Index filters : {1, 9}) {
@@ -132,6 +176,22 @@ TEST_CASE("on a GPU: NaN stays where it is used, and sums keep the bound for sam
     }
     for (const Index filters : {1, 8})
         check_strategies(make_job(layers(1, 3, {40, 60}, filters, {25, 25}), 1, 10));
+    for (const Index channels : {1, 3, 8, 64, 256})
+        for (const Pair taps : {Pair{7, 7}, Pair{3, 3}}) {
+            Problem p = layers(1, channels, {9, 150}, 9, taps);
+            for (Index i = 0; i < p.filters * p.terms(); ++i)
+                p.kernel.push_back(1 + 0x1p-10 * static_cast<double>(i % 7) +
+                                   0x1p-20 * static_cast<double>(i % 5));
+            check_strategies(make_job(p, 1, 10));
+            check_strategies(make_job(layers(1, channels, {9, 150}, 9, taps), 1, 10));
+        }
+    Job job = make_job(layers(1, 24, {14, 190}, 9, {3, 5}));
+    for (const Index row : {0, 7, 13, 20, 320})
+        for (const Index column : {0, 44, 89, 189}) {
+            job.set(row, column, 0, std::numeric_limits<double>::quiet_NaN());
+            job.set(row, column / 2, 0, std::numeric_limits<double>::infinity());
+        }
+    check_strategies(job);
 }
 
 TEST_CASE("on a GPU: tf32 and bf16 are as exact as their factors") {
@@ -139,8 +199,14 @@ TEST_CASE("on a GPU: tf32 and bf16 are as exact as their factors") {
     for (const Precision precision : {Precision::tf32, Precision::bf16}) {
         Problem p = layers(2, 20, {13, 45}, 70, {3, 3});
         p.precision = precision;
-        const Job job = make_job(p);
-        OnGpu stage(plan(p = job.problem, catalog().at("implicit_gemm"), *the_gpu()));
-        CHECK(worst(expect(job), run_all(stage, job), precision == Precision::tf32 ? 0x1p-10 : 0x1p-7) == "");
+        for (const bool channels_last : {false, true}) {
+            p.channels_last = channels_last;
+            const Job job = make_job(p);
+            OnGpu stage(plan(job.problem, catalog().at("implicit_gemm"), *the_gpu()));
+            const auto whole = run_all(stage, job);
+            CHECK(worst(expect(job), whole, precision == Precision::tf32 ? 0x1p-10 : 0x1p-7) == "");
+            const auto cut = run_all(stage, job, 7);
+            CHECK(std::memcmp(cut.data(), whole.data(), whole.size() * sizeof(double)) == 0);
+        }
     }
 }

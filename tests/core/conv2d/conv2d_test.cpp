@@ -120,6 +120,21 @@ TEST_CASE("complex images are convolved part by part") {
     }
 }
 
+TEST_CASE("channels may come last") {
+    for (const Index groups : {1, 2})
+        for (const Pair stride : {Pair{1, 1}, Pair{2, 3}})
+            for (const bool complex : {false, true}) {
+                Problem p = layers(2, 4, {11, 45}, 6, {3, 4});
+                p.channels_last = true;
+                p.groups = groups;
+                p.stride = stride;
+                p.complex = complex;
+                p.in = complex ? SampleType::float32 : SampleType::int16;
+                if (!complex) p.scaling.gain = numbers(2 * 11 * 4, 5);
+                check_strategies(make_job(p));
+            }
+}
+
 TEST_CASE("correlation leaves the kernel as it is") {
     Problem p = planes(1, {20, 30}, {4, 6});
     p.correlate = true;

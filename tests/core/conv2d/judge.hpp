@@ -14,32 +14,38 @@
 
 namespace convoy::conv2d::judge {
 
-/// Stored samples of whole images, [image][channel][row][column][part], and what is to be done with them.
+/// Stored samples of whole images, [image][channel][row][column][part] or
+/// [image][row][column][channel][part], and what is to be done with them.
 struct Job {
     Problem problem;
     std::vector<std::byte> stored;
 
-    Index at(Index outer, Index column, Index part) const {
-        return ((outer * problem.extent.columns + column) * problem.parts() + part) * bytes_of(problem.in);
+    Index at(Index outer, Index column, Index inner) const {
+        return ((outer * problem.extent.columns + column) * problem.in_shape().inner + inner) *
+               bytes_of(problem.in);
     }
-    void set(Index outer, Index column, Index part, double value) {
+    void set(Index outer, Index column, Index inner, double value) {
         dispatch(problem.in, [&](auto v) {
             v = static_cast<decltype(v)>(value);
-            std::memcpy(stored.data() + at(outer, column, part), &v, sizeof v);
+            std::memcpy(stored.data() + at(outer, column, inner), &v, sizeof v);
         });
     }
     /// The scaled sample, rounded to the arithmetic's type; zero beyond the edges.
     double sample(Index plane, Index row, Index column, Index part) const {
         const Problem& p = problem;
         if (row < 0 || row >= p.extent.rows || column < 0 || column >= p.extent.columns) return 0;
-        const Index outer = plane * p.extent.rows + row;
+        const Index image = plane / p.channels, channel = plane % p.channels;
+        const Index outer = p.channels_last ? image * p.extent.rows + row : plane * p.extent.rows + row;
+        const Index lane = p.channels_last ? outer * p.channels + channel : outer;
         double value = 0;
         dispatch(p.in, [&](auto v) {
-            std::memcpy(&v, stored.data() + at(outer, column, part), sizeof v);
+            std::memcpy(
+                &v, stored.data() + at(outer, column, p.channels_last ? channel * p.parts() + part : part),
+                sizeof v);
             value = static_cast<double>(v);
         });
         const auto of = [&](const std::vector<double>& each, double none) {
-            return each.empty() ? none : each[each.size() == 1 ? 0 : static_cast<std::size_t>(outer)];
+            return each.empty() ? none : each[each.size() == 1 ? 0 : static_cast<std::size_t>(lane)];
         };
         value = value * of(p.scaling.gain, 1) + of(p.scaling.offset, 0);
         return p.arithmetic() == SampleType::float32 ? static_cast<float>(value) : value;
@@ -72,7 +78,7 @@ inline Job make_job(Problem p, unsigned seed = 1, double mean = 0) {
     return job;
 }
 
-/// Outputs, [filter plane][row][column][part], and the sums of the magnitudes of their terms.
+/// Outputs, as they are stored, and the sums of the magnitudes of their terms.
 struct Expected {
     std::vector<double> y, terms;
 };
@@ -83,10 +89,11 @@ inline Expected expect(const Job& job) {
     const Shape shape = p.out_shape();
     Expected e;
     for (Index i = 0; i < shape.samples(); ++i) {
-        const Index part = i % p.parts(), q = i / p.parts() % out.columns,
-                    outer = i / p.parts() / out.columns;
-        const Index row = outer % out.rows, plane = outer / out.rows, k = plane % p.filters,
-                    n = plane / p.filters;
+        const Index inner = i % shape.inner, q = i / shape.inner % out.columns,
+                    outer = i / shape.inner / out.columns;
+        const Index part = inner % p.parts(), row = outer % out.rows, plane = outer / out.rows;
+        const Index k = p.channels_last ? inner / p.parts() : plane % p.filters,
+                    n = p.channels_last ? plane : plane / p.filters;
         const Index group = k / (p.filters / p.groups);
         long double sum = 0, terms = 0;
         for (Index c = 0; c < p.group_channels(); ++c)
@@ -168,7 +175,7 @@ inline std::string worst(const Expected& e, const std::vector<double>& got, doub
     if (got.size() != e.y.size())
         return std::to_string(got.size()) + " outputs, not " + std::to_string(e.y.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
-        if (std::isnan(e.y[i]) && std::isnan(got[i])) continue;
+        if (!std::isfinite(e.y[i]) && !std::isfinite(got[i])) continue;  // spoiled, one way or the other
         if (std::abs(got[i] - e.y[i]) <= allowed * e.terms[i]) continue;
         return "output " + std::to_string(i) + " of " + std::to_string(got.size()) + " is " +
                std::to_string(got[i]) + ", not " + std::to_string(e.y[i]);
@@ -182,7 +189,8 @@ inline std::string describe(const Problem& p) {
            std::to_string(p.filters) + ", taps " + pair(p.taps) + ", stride " + pair(p.stride) +
            ", dilation " + pair(p.dilation) + ", groups " + std::to_string(p.groups) + ", fit " +
            std::to_string(static_cast<int>(p.fit)) + " " + pair(p.pad) + ", " +
-           std::string(name_of(p.precision)) + ", in " + std::string(name_of(p.in));
+           std::string(name_of(p.precision)) + ", in " + std::string(name_of(p.in)) +
+           (p.channels_last ? ", channels last" : "");
 }
 
 }  // namespace convoy::conv2d::judge
