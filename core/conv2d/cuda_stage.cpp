@@ -112,6 +112,10 @@ std::size_t use_shared_memory(const void* kernel, const device::Device& device) 
     return bytes;
 }
 
+double copy_time(const device::Device& device, double bytes) {
+    return bytes / (std::max(device.attributes.multiprocessors, 1) * bytes_per_multiprocessor);
+}
+
 double time_of(const Problem& p, const device::Device& device, double slowdown) {
     const double units = std::max(device.attributes.multiprocessors, 1);
     const Shape out = p.out_shape();

@@ -71,6 +71,8 @@ std::size_t use_shared_memory(const void* kernel, const device::Device&);
 /// Modelled seconds of a strategy that takes `slowdown` times as long as its products need: figures measured
 /// on one H200, scaled by multiprocessors.
 double time_of(const Problem&, const device::Device&, double slowdown);
+/// Modelled seconds that so many bytes take to or from device memory.
+double copy_time(const device::Device&, double bytes);
 
 /// Blocks of a grid; Error where there are more than a grid can have.
 unsigned blocks_of(Index count);

@@ -79,28 +79,31 @@ class Maker {
   private:
     static constexpr int each = GemmSteps::entries_each;
 
-    // Taps of a step: with few of no weight, few steps, and room for enough stages.
+    // As few steps as leave room for enough stages, their taps alike.
     void choose_taps() {
-        constexpr double line_cost = 0.5;  // of bringing a line, in taps
         std::size_t most = 1;
-        if (g_.by_channels)
-            for (const Phase& phase : phases_)
-                most = std::max(most, phase.taps.size());
-        double least = 0;
-        int best = 0;
-        for (std::size_t taps = 1; taps <= most; ++taps) {
-            g_.taps = static_cast<int>(taps);
-            if (taps > 1 && fewest_stages * g_.stage_bytes() > limit_) break;
-            double cost = 0;
-            for (const Phase& phase : phases_)
-                cost += static_cast<double>((phase.taps.size() + taps - 1) / taps) *
-                        (static_cast<double>(taps) + line_cost);
-            if (best != 0 && cost > least) continue;
-            best = g_.taps;
-            least = cost;
-        }
-        g_.taps = best;
+        for (const Phase& phase : phases_)
+            if (g_.by_channels) most = std::max(most, phase.taps.size());
+        auto taps = static_cast<int>(most);
+        const auto set = [&] { g_.taps[0] = taps; };
+        for (set(); taps > 1 && fewest_stages * g_.stage_bytes() > limit_; set())
+            --taps;
+        taps = static_cast<int>(ceil_div(static_cast<Index>(most), ceil_div(static_cast<Index>(most), taps)));
+        set();
         g_.stages = static_cast<int>(std::min<std::size_t>(most_stages, limit_ / g_.stage_bytes()));
+        if (!g_.by_channels) return;
+        for (std::size_t i = 0; i < phases_.size(); ++i) {
+            const auto all = static_cast<int>(phases_[i].taps.size());
+            for (int t = 0; t < all; t += taps)
+                round_.push_back({i, t, std::min(all - t, taps)});
+        }
+        std::stable_sort(round_.begin(), round_.end(),
+                         [](const Part& a, const Part& b) { return a.taps > b.taps; });
+        const auto full = std::partition_point(round_.begin(), round_.end(),
+                                               [&](const Part& part) { return part.taps == taps; });
+        g_.repeats[0] = static_cast<int>(full - round_.begin());
+        g_.repeats[1] = static_cast<int>(round_.end() - full);
+        if (full != round_.end()) g_.taps[1] = full->taps;
     }
 
     // A slice of channels, a row of the kernel, taps that share their samples.
@@ -112,18 +115,14 @@ class Maker {
                 for (int e = 0; first_ && e < each; ++e)
                     g_.entries.push_back({e < there ? static_cast<int>(c) + e : -1, 0, phase.right, 0});
             for (Index r = 0; r < p_.taps.rows; ++r)
-                for (std::size_t i = 0; i < phases_.size(); ++i) {
-                    const Phase& phase = phases_[i];
-                    const auto all = static_cast<int>(phase.taps.size());
-                    for (int t = 0, n; t < all; t += n) {
-                        n = std::min(all - t, g_.taps);
-                        const auto first = phase.shifts.begin() + t;
-                        add_step(kind + static_cast<int>(i), static_cast<int>(r * p_.dilation.rows),
-                                 {first, first + n}, there, [&](Index k, int tap, int e) {
-                                     return p_.weight(k, c + e, r,
-                                                      phase.taps[static_cast<std::size_t>(t + tap)]);
-                                 });
-                    }
+                for (const Part& part : round_) {
+                    const Phase& phase = phases_[part.phase];
+                    const auto first = phase.shifts.begin() + part.first;
+                    add_step(kind + static_cast<int>(part.phase), static_cast<int>(r * p_.dilation.rows),
+                             {first, first + part.taps}, there, [&](Index k, int tap, int e) {
+                                 return p_.weight(k, c + e, r,
+                                                  phase.taps[static_cast<std::size_t>(part.first + tap)]);
+                             });
                 }
         }
     }
@@ -153,32 +152,31 @@ class Maker {
     }
 
     template <class Weight>
-    void add_step(int kind, int down, const std::vector<int>& shifts, int there, Weight&& weight) {
-        const auto taps = static_cast<int>(shifts.size());
+    void add_step(int kind, int down, std::vector<int> shifts, int there, Weight&& weight) {
+        const auto real = static_cast<int>(shifts.size());
+        const int taps = real == g_.taps[0] ? real : g_.taps[1];
+        shifts.resize(static_cast<std::size_t>(taps), shifts.front());
         if (first_)
             g_.steps.push_back(
                 {kind, down, static_cast<int>(g_.weights.size() - start_), place_of(shifts), 1, 1, {}});
-        for (int tap = 0; tap < g_.taps; ++tap)
+        for (int tap = 0; tap < taps; ++tap)
             for (int part = 0; part < g_.parts(); ++part)
                 for (int chunk = 0; chunk < GemmSteps::chunks; ++chunk)
                     for (int k = 0; k < GemmSteps::tile_filters; ++k)
                         for (int e = 4 * chunk; e < 4 * chunk + 4; ++e) {
-                            const bool real = tap < taps && k < filters_ && e < there;
-                            const float w = real ? static_cast<float>(weight(filter_ + k, tap, e)) : 0.0f;
+                            const float w = tap < real && k < filters_ && e < there
+                                                ? static_cast<float>(weight(filter_ + k, tap, e))
+                                                : 0.0f;
                             g_.weights.push_back(part == 0 ? upper_half(w) : upper_half(w - upper_half(w)));
                         }
     }
 
-    // Where these shifts, filled up, are in the list; steps that are alike share them.
-    int place_of(std::vector<int> shifts) {
-        const auto taps = static_cast<std::size_t>(g_.taps);
-        shifts.resize(taps, shifts.front());
-        std::size_t at = 0;
-        while (at < g_.shifts.size() &&
-               !std::equal(shifts.begin(), shifts.end(), g_.shifts.begin() + static_cast<std::ptrdiff_t>(at)))
-            at += taps;
-        if (at == g_.shifts.size()) g_.shifts.insert(g_.shifts.end(), shifts.begin(), shifts.end());
-        return static_cast<int>(at);
+    // Where these shifts are in the list; steps that are alike share them.
+    int place_of(const std::vector<int>& shifts) {
+        const auto at = std::search(g_.shifts.begin(), g_.shifts.end(), shifts.begin(), shifts.end());
+        const auto first = static_cast<int>(at - g_.shifts.begin());
+        if (at == g_.shifts.end()) g_.shifts.insert(at, shifts.begin(), shifts.end());
+        return first;
     }
 
     void mark_chains() {
@@ -186,16 +184,23 @@ class Maker {
         for (std::size_t i = 0; i < g_.steps.size(); ++i) {
             GemmSteps::Step& step = g_.steps[i];
             step.begins = terms == 0 ? 1 : 0;
-            terms += g_.taps * each;
+            terms += g_.taps_of(i) * each;
             const bool last = i + 1 == g_.steps.size();
             step.ends = last || (g_.exact && terms >= shortest_chain) ? 1 : 0;
             if (step.ends != 0) terms = 0;
         }
     }
 
+    // Taps of a phase that a step takes.
+    struct Part {
+        std::size_t phase;
+        int first, taps;
+    };
+
     const Problem& p_;
     std::size_t limit_;
     std::vector<Phase> phases_;
+    std::vector<Part> round_;  // of the steps of a row of the kernel
     GemmSteps g_;
     bool first_ = true;
     std::size_t start_ = 0;
@@ -207,8 +212,8 @@ class Maker {
 std::size_t GemmSteps::line_bytes() const {
     return static_cast<std::size_t>(parts() * chunks * width) * unit_bytes;
 }
-std::size_t GemmSteps::weight_bytes() const {
-    return static_cast<std::size_t>(taps * parts() * chunks * tile_filters) * unit_bytes;
+std::size_t GemmSteps::tap_bytes() const {
+    return static_cast<std::size_t>(parts() * chunks * tile_filters) * unit_bytes;
 }
 
 GemmSteps gemm_steps(const Problem& p, std::size_t limit) {
@@ -221,19 +226,41 @@ std::size_t packed_bytes(const GemmSteps& g, Index groups, const GemmPiece& piec
     return static_cast<std::size_t>(lines) * g.line_bytes();
 }
 
-GemmPiece largest_piece(const GemmSteps& g, Index groups, Index images, Index rows, Index columns,
-                        std::size_t limit) {
-    GemmPiece most{0, 1, 0, rows, 0, columns};
-    const auto times = [&] { return static_cast<Index>(limit / packed_bytes(g, groups, most)); };
+Index tiles_of(const GemmSteps& g, Index groups, const GemmPiece& piece, Index filter_tiles) {
+    return filter_tiles * groups * piece.images * ceil_div(piece.rows, g.rows) *
+           ceil_div(piece.columns, GemmSteps::tile_columns);
+}
+
+GemmPiece next_piece(const GemmSteps& g, Index groups, const GemmPiece& whole, std::size_t limit,
+                     Index filter_tiles, Index at_once) {
+    GemmPiece piece = whole;
+    const auto times = [&] { return static_cast<Index>(limit / packed_bytes(g, groups, piece)); };
+    // The best multiple of what the piece is now, `unit` of them in `all`.
+    const auto filled = [&](Index all) {
+        const Index most = std::min(all, times()), tiles = tiles_of(g, groups, piece, filter_tiles);
+        if (most == all) return all;
+        Index best = most;
+        const auto share = [&](Index n) {
+            return static_cast<double>(n * tiles) /
+                   static_cast<double>(ceil_div(n * tiles, at_once) * at_once);
+        };
+        for (Index n = most; n > most / 2; --n)
+            if (share(n) > share(best) + 0.01) best = n;
+        return best;
+    };
+    piece.images = 1;
     if (times() > 0) {
-        most.images = std::min(images, times());
-        return most;
+        piece.images = filled(whole.images);
+        return piece;
     }
-    most.columns = std::min<Index>(columns, GemmSteps::tile_columns);
-    if (times() > 0) most.columns *= times();
-    while (times() == 0 && most.rows > g.rows)
-        most.rows = std::max<Index>(most.rows / 2 / g.rows * g.rows, g.rows);
-    return most;
+    piece.columns = std::min<Index>(whole.columns, GemmSteps::tile_columns);
+    if (times() > 0) {
+        piece.columns *= filled(ceil_div(whole.columns, piece.columns));
+        piece.columns = std::min(piece.columns, whole.columns);
+    }
+    while (times() == 0 && piece.rows > g.rows)
+        piece.rows = std::max<Index>(piece.rows / 2 / g.rows * g.rows, g.rows);
+    return piece;
 }
 
 }  // namespace convoy::conv2d

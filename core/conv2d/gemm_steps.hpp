@@ -33,15 +33,19 @@ struct GemmSteps {
         int begins, ends;  // a chain of sums
         int unused[2];
     };
-
     bool exact = true;  // float32 by upper and lower halves of factors, or TF32
     int rows = 2;       // of outputs in a block
     bool by_channels = false;
     int width = 0;
     int line_step = 1;  // lines from one row of outputs to the next
     Index reach = 0;    // lines beyond those of the last output
-    /// Of a step; where there are fewer, more of no weight at the place of the first one.
-    int taps = 1;
+    /// Steps come in rounds: repeats[0] of them with taps[0] taps each, then repeats[1] with taps[1], which
+    /// are fewer. Where a step has fewer still, those missing have no weight, and the place of its first one.
+    int taps[2] = {1, 1}, repeats[2] = {1, 0};
+    int round() const { return repeats[0] + repeats[1]; }
+    int taps_of(std::size_t step) const {
+        return taps[static_cast<int>(step % static_cast<std::size_t>(round())) < repeats[0] ? 0 : 1];
+    }
     int stages = 0;              // steps that are in shared memory at once
     std::vector<Entry> entries;  // [kind][16]
     std::vector<Step> steps;
@@ -55,8 +59,11 @@ struct GemmSteps {
     /// Lines that `count` rows of outputs need.
     Index lines(Index count) const { return (count - 1) * line_step + reach + 1; }
     std::size_t line_bytes() const;
-    std::size_t weight_bytes() const;  // of a step
-    std::size_t stage_bytes() const { return weight_bytes() + static_cast<std::size_t>(rows) * line_bytes(); }
+    std::size_t tap_bytes() const;  // of the weights of a tap
+    std::size_t stage_bytes() const {
+        return static_cast<std::size_t>(taps[0]) * tap_bytes() +
+               static_cast<std::size_t>(rows) * line_bytes();
+    }
 };
 
 /// The steps of a problem in float32 or TF32, stages in no more shared memory than `limit` bytes.
@@ -68,9 +75,13 @@ struct GemmPiece {
 };
 /// Bytes of a piece's lines.
 std::size_t packed_bytes(const GemmSteps& steps, Index groups, const GemmPiece& piece);
-/// The first piece of `images` x `rows` x `columns` outputs, as large as `limit` bytes of lines allow:
-/// several images, else tiles of columns, else rows of one such tile; a block of rows at least.
-GemmPiece largest_piece(const GemmSteps& steps, Index groups, Index images, Index rows, Index columns,
-                        std::size_t limit);
+/// The first piece of `images` x `rows` x `columns` outputs, with no more than `limit` bytes of lines:
+/// several images, else tiles of columns, else rows of one such tile; a block of rows at least. Of the sizes
+/// from half of the largest on it is the one whose `tiles` of an image fill a device that works on `at_once`
+/// best.
+GemmPiece next_piece(const GemmSteps& steps, Index groups, const GemmPiece& whole, std::size_t limit,
+                     Index filter_tiles, Index at_once);
+/// Tiles of a piece, each of 64 filters by a block of rows by 128 columns.
+Index tiles_of(const GemmSteps& steps, Index groups, const GemmPiece& piece, Index filter_tiles);
 
 }  // namespace convoy::conv2d

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
+#include <limits>
 
 #include "core/conv2d/fetch_cuda.cuh"
 
@@ -45,14 +45,20 @@ Index weight_count(const Problem& p) {
     const Tile t = tile_of(p);
     return of_rows(p) ? p.group_channels() * p.taps.rows * t.runs * t.run_taps : p.terms() * outputs;
 }
-bool resident(const Problem& p) {
-    return static_cast<std::size_t>(weight_count(p) * tile_of(p).batches) * sizeof(float) <= resident_bytes;
-}
-std::size_t shared_bytes(const Problem& p) {
+Index sample_count(const Problem& p) {
     const Tile t = tile_of(p);
-    const Index weights = weight_count(p) * (resident(p) ? t.batches : 1);
-    return static_cast<std::size_t>(p.group_channels() * t.rows * t.phases * t.width + weights) *
-           sizeof(float);
+    return p.group_channels() * t.rows * t.phases * t.width;
+}
+/// At least.
+std::size_t shared_bytes(const Problem& p) {
+    return static_cast<std::size_t>(sample_count(p) + weight_count(p)) * sizeof(float);
+}
+/// Whether each output's products are one chain of sums.
+bool is_single(const Problem& p) {
+    return p.terms() <= longest_chain(p.terms());
+}
+constexpr int blocks_at_once(bool single) {
+    return single ? 3 : 2;
 }
 
 /// All weights in the order in which they are used: [group][batch], then as the sums take them.
@@ -83,8 +89,7 @@ struct Place {
     Index column, row, image;
     int part, group;
 
-    __device__ Place(const Job& job, const Tile& tile, int down) {
-        unsigned rest = blockIdx.x;
+    __device__ Place(const Job& job, const Tile& tile, unsigned rest, int down) {
         column = Index{rest % tile.tiles_across} * columns;
         rest /= tile.tiles_across;
         row = Index{rest % tile.tiles_down} * down;
@@ -96,24 +101,47 @@ struct Place {
     }
 };
 
-// The samples of a phase of a line, as they are stored: asynchronous copies, many at once. `first`: the
-// first one's column in the window.
-__device__ __forceinline__ void copy_line(const Job& job, int width, const float* from, Index first,
-                                          bool there, float* to) {
-    const int count = there ? static_cast<int>(job.in_end - job.in_first) : 0;
-    const int step = job.stride_columns * static_cast<int>(job.in_steps.column);
-    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    const int column = static_cast<int>(first);
-    from += first * job.in_steps.column;
-#pragma unroll 5
-    for (int i = threadIdx.x % lanes; i < width; i += lanes) {
-        const bool inside =
-            static_cast<unsigned>(column + i * job.stride_columns) < static_cast<unsigned>(count);
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at + 4 * i),
-                     "l"(from + Index{i} * step), "r"(inside ? 4 : 0));
-    }
+/// Samples as they are stored, by asynchronous copies, many at once; P: the stride of columns.
+template <int P>
+__device__ __forceinline__ void copy_samples(const Job& job, const Tile& tile, const Place& at, float* x) {
+    constexpr int turns = 5;  // of 32 places: a line's width
+    const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
+    const int top = static_cast<int>(at.row * job.stride_rows - job.before_rows);
+    const int first = static_cast<int>((job.out_first + at.column) * P - job.before_columns - job.in_first);
+    const int count = static_cast<int>(job.in_end - job.in_first),
+              step = static_cast<int>(job.in_steps.column);
+    const float* from = reinterpret_cast<const float*>(job.in) + at.image * job.in_steps.image +
+                        Index{at.group} * job.group_channels * job.in_steps.channel + at.part +
+                        Index{first} * step;
+    bool inside[P][turns];
+#pragma unroll
+    for (int phase = 0; phase < P; ++phase)
+#pragma unroll
+        for (int i = 0; i < turns; ++i)
+            inside[phase][i] =
+                lane + 32 * i < tile.width &&
+                static_cast<unsigned>(first + (lane + 32 * i) * P + phase) < static_cast<unsigned>(count);
+    const unsigned row_bytes = P * tile.width * sizeof(float);
+    unsigned plane = static_cast<unsigned>(__cvta_generic_to_shared(x)) + lane * sizeof(float);
+    for (int c = 0; c < job.group_channels; ++c, from += job.in_steps.channel, plane += tile.rows * row_bytes)
+        for (int r = warp; r < tile.rows; r += warps) {
+            const unsigned to = plane + r * row_bytes;
+            const int row = top + r;
+            const bool there = row >= 0 && row < job.rows;
+            const float* const line = from + Index{row} * job.in_steps.row + lane * P * step;
+#pragma unroll
+            for (int phase = 0; phase < P; ++phase)
+#pragma unroll
+                for (int i = 0; i < turns; ++i)
+                    if (lane + 32 * i < tile.width)
+                        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                                         to + (phase * tile.width + 32 * i) * 4),
+                                     "l"(line + (32 * i * P + phase) * step),
+                                     "r"(there && inside[phase][i] ? 4 : 0));
+        }
 }
 
+/// Samples of any type, scaled.
 template <class In>
 __device__ __forceinline__ void bring_samples(const Job& job, const Tile& tile, const Place& at, float* x) {
     const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
@@ -126,17 +154,10 @@ __device__ __forceinline__ void bring_samples(const Job& job, const Tile& tile, 
             const Line<float, In> from(job, at.image, at.group * job.group_channels + c, there ? row : 0,
                                        at.part);
             float* to = x + (c * tile.rows + r) * tile.phases * tile.width;
-            for (int phase = 0; phase < tile.phases; ++phase, to += tile.width) {
-                if constexpr (std::is_same_v<In, float>)
-                    if (job.scales == nullptr) {
-                        copy_line(job, tile.width, from.start(), left + phase - job.in_first, there, to);
-                        continue;
-                    }
+            for (int phase = 0; phase < tile.phases; ++phase, to += tile.width)
                 for (int i = lane; i < tile.width; i += lanes)
                     to[i] = there ? from.at(job, left + Index{i} * job.stride_columns + phase) : 0.0f;
-            }
         }
-    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;");
 }
 
 __device__ __forceinline__ void bring_weights(const float* from, int count, float* w) {
@@ -175,68 +196,108 @@ __device__ __forceinline__ void write(const Job& job, const Tile& tile, const Pl
     }
 }
 
-template <bool by_rows, bool single, class In, int S>
-__global__ void __launch_bounds__(threads, single ? 3 : 2)
+/// Blocks stay and take one tile after the other. S, P: as filters_of has them; samples then are used as they
+/// are stored.
+template <bool by_rows, bool single, class In, int S, int P>
+__global__ void __launch_bounds__(threads, blocks_at_once(single))
     small_channel(const __grid_constant__ Job job, const __grid_constant__ Tile tile, const float* arranged,
                   int weights) {
     extern __shared__ __align__(16) float memory[];
-    float* const x = memory;
-    float* const w = memory + job.group_channels * tile.rows * tile.phases * tile.width;
     constexpr int down = by_rows ? warps * outputs : warps;
+    const int row_step = tile.phases * tile.width, samples = job.group_channels * tile.rows * row_step;
+    float* const w = memory + tile.buffers * samples;
     const int lane = threadIdx.x % lanes, warp = threadIdx.x / lanes;
-    const Place at(job, tile, down);
-    arranged += Index{at.group} * tile.batches * weights;
-    bring_samples<In>(job, tile, at, x);
-    if (tile.resident) bring_weights(arranged, weights * tile.batches, w);
-    __syncthreads();
-    const Index row = at.row + warp * (by_rows ? outputs : 1);
-    const Index rows_left = job.out_rows - row;
-    for (int batch = 0; batch < tile.batches; ++batch) {
-        if (!tile.resident) {
-            __syncthreads();
-            bring_weights(arranged + batch * weights, weights, w);
-            __syncthreads();
+    const int first_batch = static_cast<int>(blockIdx.y) * tile.batches_each;
+    const int end_batch = min(first_batch + tile.batches_each, tile.batches);
+    const auto bring = [&](unsigned i, int buffer) {
+        if (i < tile.tiles) {
+            const Place at(job, tile, i, down);
+            if constexpr (S > 0)
+                copy_samples<P>(job, tile, at, memory + buffer * samples);
+            else
+                bring_samples<In>(job, tile, at, memory + buffer * samples);
         }
-        if (rows_left <= 0) continue;
-        const float* const taps = w + (tile.resident ? batch * weights : 0);
-        const int row_step = tile.phases * tile.width;
-        Sums<single> sums;
-        if constexpr (by_rows)
-            rows_of<single, S>(job, tile, x + warp * outputs * row_step + lane * across, taps, sums);
+        asm volatile("cp.async.commit_group;");
+    };
+    int group = -1, buffer = 0;
+    bring(blockIdx.x, 0);
+    for (unsigned i = blockIdx.x; i < tile.tiles; i += gridDim.x) {
+        const Place at(job, tile, i, down);
+        const float* const from = arranged + Index{at.group} * tile.batches * weights;
+        if (tile.resident && at.group != group)
+            bring_weights(from + first_batch * weights, weights * (end_batch - first_batch), w);
+        group = at.group;
+        if (tile.buffers == 2) {
+            bring(i + gridDim.x, buffer ^ 1);
+            asm volatile("cp.async.wait_group 1;");
+        } else {
+            asm volatile("cp.async.wait_group 0;");
+        }
+        __syncthreads();
+        const float* const x = memory + buffer * samples +
+                               warp * (by_rows ? outputs : job.stride_rows) * row_step + lane * across;
+        const Index row = at.row + warp * (by_rows ? outputs : 1), rows_left = job.out_rows - row;
+        for (int batch = first_batch; batch < end_batch; ++batch) {
+            if (!tile.resident) {
+                __syncthreads();
+                bring_weights(from + batch * weights, weights, w);
+                __syncthreads();
+            }
+            if (rows_left <= 0) continue;
+            const float* const taps = w + (tile.resident ? (batch - first_batch) * weights : 0);
+            Sums<single> sums;
+            if constexpr (by_rows)
+                rows_of<single, S, P>(job, tile, x, taps, sums);
+            else
+                filters_of<single, S, P>(job, tile, x, taps, sums);
+            const int first = by_rows ? batch : batch * outputs;
+            const int there =
+                static_cast<int>(by_rows ? min(rows_left, Index{outputs})
+                                         : min(Index{job.group_filters - first}, Index{outputs}));
+            write<by_rows>(job, tile, at, at.group * job.group_filters + first, row, there, sums.result());
+        }
+        __syncthreads();
+        if (tile.buffers == 2)
+            buffer ^= 1;
         else
-            filters_of<single, S>(job, tile, x + warp * job.stride_rows * row_step + lane * across, taps,
-                                  sums);
-        const int first = by_rows ? batch : batch * outputs;
-        const int there = static_cast<int>(by_rows ? min(rows_left, Index{outputs})
-                                                   : min(Index{job.group_filters - first}, Index{outputs}));
-        write<by_rows>(job, tile, at, at.group * job.group_filters + first, row, there, sums.result());
+            bring(i + gridDim.x, 0);
     }
 }
 
 using Kernel = void (*)(Job, Tile, const float*, int);
-template <class In, int S>
+template <class In, int S, int P>
 Kernel kernel_of(const Problem& p) {
-    const bool single = p.terms() <= longest_chain(p.terms());
-    if (of_rows(p)) return single ? small_channel<true, true, In, S> : small_channel<true, false, In, S>;
-    return single ? small_channel<false, true, In, S> : small_channel<false, false, In, S>;
+    if (of_rows(p))
+        return is_single(p) ? small_channel<true, true, In, S, P> : small_channel<true, false, In, S, P>;
+    return is_single(p) ? small_channel<false, true, In, S, P> : small_channel<false, false, In, S, P>;
+}
+template <int P>
+Kernel straight_kernel_of(const Problem& p) {
+    switch (p.taps.columns) {
+        case 3:
+            return kernel_of<float, 3, P>(p);
+        case 5:
+            return kernel_of<float, 5, P>(p);
+        case 7:
+            return kernel_of<float, 7, P>(p);
+        case 11:
+            return kernel_of<float, 11, P>(p);
+        case 15:
+            return kernel_of<float, 15, P>(p);
+        default:
+            return nullptr;
+    }
+}
+Kernel generic_kernel_of(const Problem& p) {
+    return dispatch(p.in, [&](auto stored) { return kernel_of<decltype(stored), 0, 0>(p); });
 }
 Kernel kernel_of(const Problem& p) {
-    if (p.in == SampleType::float32 && p.stride.columns == 1 && p.dilation.columns == 1)
-        switch (p.taps.columns) {
-            case 3:
-                return kernel_of<float, 3>(p);
-            case 5:
-                return kernel_of<float, 5>(p);
-            case 7:
-                return kernel_of<float, 7>(p);
-            case 11:
-                return kernel_of<float, 11>(p);
-            case 15:
-                return kernel_of<float, 15>(p);
-            default:
-                break;
-        }
-    return dispatch(p.in, [&](auto stored) { return kernel_of<decltype(stored), 0>(p); });
+    Kernel kernel = nullptr;
+    if (p.in == SampleType::float32 && p.scaling.trivial() && p.dilation.columns == 1) {
+        if (p.stride.columns == 1) kernel = straight_kernel_of<1>(p);
+        if (p.stride.columns == 2) kernel = straight_kernel_of<2>(p);
+    }
+    return kernel != nullptr ? kernel : generic_kernel_of(p);
 }
 
 class SmallChannelStage : public CudaStage {
@@ -244,36 +305,67 @@ class SmallChannelStage : public CudaStage {
     SmallChannelStage(const Problem& p, const device::Device& d)
         : CudaStage(p, d),
           tile_(tile_of(p)),
+          weights_(weight_count(p)),
+          samples_bytes_(sample_count(p) * sizeof(float)),
           arranged_(upload_values(d, SampleType::float32, arranged(p))),
-          kernel_(kernel_of(p)) {
-        tile_.resident = resident(p);
-        use_shared_memory(reinterpret_cast<const void*>(kernel_), d);
-    }
+          kernel_(kernel_of(p)),
+          room_(use_shared_memory(reinterpret_cast<const void*>(kernel_), d)) {}
 
   protected:
     void launch(const Job& job, cudaStream_t stream) override {
+        if (job.in_end - job.in_first > std::numeric_limits<int>::max() / 2)
+            throw failed({}, "the chunk has more columns than the GPU's strategy counts",
+                         "use a smaller --chunk");
         const Index down = of_rows(problem()) ? warps * outputs : warps;
         Tile tile = tile_;
         tile.tiles_across = blocks_of((job.out_count + columns - 1) / columns);
         tile.tiles_down = blocks_of((job.out_rows + down - 1) / down);
-        tile.vectors = job.out_steps.column == 1 && job.out_steps.row % across == 0 &&
-                       reinterpret_cast<std::uintptr_t>(job.out) % sizeof(float4) == 0;
-        const unsigned blocks =
+        tile.tiles =
             blocks_of(Index{tile.tiles_across} * tile.tiles_down * job.parts * job.groups * job.images);
-        kernel_<<<blocks, threads, shared_bytes(problem()), stream>>>(
-            job, tile, reinterpret_cast<const float*>(arranged_.data()),
-            static_cast<int>(weight_count(problem())));
+        tile.vectors = job.out_steps.column == 1 && job.out_steps.row % across == 0 &&
+                       job.out_steps.channel % across == 0 && job.out_steps.image % across == 0 &&
+                       reinterpret_cast<std::uintptr_t>(job.out) % sizeof(float4) == 0;
+        const int at_once =
+            std::max(device().attributes.multiprocessors, 1) * blocks_at_once(is_single(problem()));
+        const unsigned splits = split(tile, at_once);
+        const std::size_t shared = place(tile);
+        const dim3 grid(std::min(tile.tiles, std::max(at_once / splits, 1u)), splits);
+        kernel_<<<grid, threads, shared, stream>>>(
+            job, tile, reinterpret_cast<const float*>(arranged_.data()), static_cast<int>(weights_));
         device::check_launch("small_channel");
     }
 
   private:
+    // Few tiles are shared by several blocks, each with some of the filters.
+    static unsigned split(Tile& tile, int at_once) {
+        unsigned splits = 1;
+        while (Index{tile.tiles} * splits < 6 * Index{at_once} && Index{splits} * 2 <= tile.batches)
+            splits *= 2;
+        tile.batches_each = (tile.batches + static_cast<int>(splits) - 1) / static_cast<int>(splits);
+        return static_cast<unsigned>((tile.batches + tile.batches_each - 1) / tile.batches_each);
+    }
+    // What is in shared memory, and its bytes.
+    std::size_t place(Tile& tile) const {
+        const std::size_t one = static_cast<std::size_t>(weights_) * sizeof(float),
+                          all = one * static_cast<std::size_t>(tile.batches_each);
+        tile.resident = all <= resident_bytes;
+        const std::size_t weights = tile.resident ? all : one;
+        const auto blocks = static_cast<std::size_t>(blocks_at_once(is_single(problem())));
+        tile.buffers = (2 * samples_bytes_ + weights + 1024) * blocks <= room_ ? 2 : 1;
+        return static_cast<std::size_t>(tile.buffers) * samples_bytes_ + weights;
+    }
+
     Tile tile_;
+    Index weights_;  // of a batch
+    std::size_t samples_bytes_;
     device::Buffer arranged_;
     Kernel kernel_;
+    std::size_t room_;
 };
 
 std::string cannot(const Problem& p, const device::Device& d) {
     if (p.precision == Precision::float64) return "it computes in float32";
+    if (p.extent.rows > Index{1} << 30) return "its rows are more than it counts";
     const std::size_t there = std::max<std::size_t>(d.attributes.shared_bytes_per_block, 49152) - 1024;
     const Pair spread = p.spread();
     const Index most = Index{1} << 20;
@@ -292,7 +384,8 @@ std::optional<double> cost(const Problem& p, const device::Device& d) {
     const double narrow = std::ceil(q / columns) * columns / q;
     const double crowded = shared_bytes(p) > (112u << 10) ? 1.6 : 1.0;
     const double scattered = p.dilation.columns == 1 ? 1.0 : 2.5;
-    return time_of(p, d, 1.4 * wasted * narrow * crowded * scattered);
+    const double loops = kernel_of(p) == generic_kernel_of(p) ? 1.6 : 1.0;
+    return time_of(p, d, 1.5 * wasted * narrow * crowded * scattered * loops);
 }
 
 }  // namespace

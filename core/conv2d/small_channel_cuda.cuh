@@ -12,12 +12,14 @@ constexpr int outputs = 8, across = 4;  // of a thread
 struct Tile {
     int rows, width;  // of samples; of a phase
     int phases;
-    int runs;       // of taps in a row: neighbours in a phase, where taps are neighbours; else single taps
-    int run_taps;   // room for the taps of a run in the weights, a multiple of 4 for rows
-    int batches;    // of filters in a group
-    bool resident;  // weights of all batches fit at once
-    bool vectors;   // four outputs may be written as one
-    unsigned tiles_across, tiles_down;
+    int runs;          // of taps in a row: neighbours in a phase, where taps are neighbours; else single taps
+    int run_taps;      // room for the taps of a run in the weights, a multiple of 4 for rows
+    int batches;       // of filters in a group
+    int batches_each;  // of a block: weights of all of them fit at once, or of one
+    bool resident;
+    int buffers;   // of samples: while one tile is computed, the next may come
+    bool vectors;  // four outputs may be written as one
+    unsigned tiles_across, tiles_down, tiles;
 };
 
 /// Where run `i` of a row's taps begins, and how many it has.
@@ -154,9 +156,16 @@ struct Window {
     }
 };
 
+/// Calls f.template operator()<phase>() for the phases of a stride.
+template <int P, class F>
+__device__ __forceinline__ void each_phase(F&& f) {
+    f.template operator()<0>();
+    if constexpr (P > 1) f.template operator()<1>();
+}
+
 /// Eight filters of one output row. x: the thread's first sample; w: [channel][row][run][tap][filter].
-/// S: taps of a row where they are neighbours and their number is known; else 0.
-template <bool single, int S>
+/// S: taps of a row, P: the stride of columns, where they are known and the dilation is 1; else 0.
+template <bool single, int S, int P>
 __device__ __forceinline__ void filters_of(const Job& job, const Tile& tile, const float* x, const float* w,
                                            Sums<single>& sums) {
     const bool neighbours = job.dilation_columns == 1;
@@ -166,10 +175,15 @@ __device__ __forceinline__ void filters_of(const Job& job, const Tile& tile, con
         for (int r = 0; r < job.tap_rows; ++r) {
             const float* const row = x + r * job.dilation_rows * row_step;
             if constexpr (S > 0) {
-                const Window<S> window(row);
                 sums.next(S, job.chain);
-                sums.template add_filters<S>(window.x, w);
-                w += S * outputs;
+                each_phase<P>([&]<int phase>() {
+                    constexpr int taps = (S - phase + P - 1) / P;
+                    if constexpr (taps > 0) {
+                        const Window<taps> window(row + phase * tile.width);
+                        sums.template add_filters<taps>(window.x, w);
+                        w += taps * outputs;
+                    }
+                });
             } else {
                 for (int i = 0; i < tile.runs; ++i) {
                     const Run run = run_of(job, tile, i);
@@ -186,11 +200,12 @@ __device__ __forceinline__ void filters_of(const Job& job, const Tile& tile, con
 /// Eight output rows of one filter: row i of the samples meets tap row i - o of output o, and none where
 /// there is no such row (a sample times zero would spoil the output if it were NaN).
 /// w: [channel][row][run][run_taps].
-template <bool single, int S>
+template <bool single, int S, int P>
 __device__ __forceinline__ void rows_of(const Job& job, const Tile& tile, const float* x, const float* w,
                                         Sums<single>& sums) {
     const bool neighbours = job.dilation_columns == 1;
-    const int weights_of_row = S > 0 ? (S + 3) / 4 * 4 : tile.runs * tile.run_taps;
+    constexpr int room = S > 0 ? ((S + P - 1) / P + 3) / 4 * 4 : 0;
+    const int weights_of_row = S > 0 ? (S < P ? S : P) * room : tile.runs * tile.run_taps;
     const int row_step = tile.phases * tile.width;
     for (int c = 0; c < job.group_channels; ++c, w += job.tap_rows * weights_of_row)
 #pragma unroll 1
@@ -204,9 +219,16 @@ __device__ __forceinline__ void rows_of(const Job& job, const Tile& tile, const 
                         add(o, from - o * weights_of_row);
             };
             if constexpr (S > 0) {
-                const Window<S> window(row);
                 sums.next(S, job.chain);
-                each_output([&](int o, const float* taps) { sums.template add_row<S>(o, window.x, taps); });
+                each_phase<P>([&]<int phase>() {
+                    constexpr int count = (S - phase + P - 1) / P;
+                    if constexpr (count > 0) {
+                        const Window<count> window(row + phase * tile.width);
+                        each_output([&](int o, const float* taps) {
+                            sums.template add_row<count>(o, window.x, taps + phase * room);
+                        });
+                    }
+                });
             } else {
                 for (int j = 0; j < tile.runs; ++j) {
                     const Run run = run_of(job, tile, j);

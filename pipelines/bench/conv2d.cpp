@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/quantity.hpp"
 #include "core/device/fma_rate_cpu.hpp"
+#include "pipelines/bench/cudnn.hpp"
 #include "pipelines/bench/fir.hpp"
 
 namespace convoy::pipelines::bench {
@@ -63,18 +65,44 @@ struct Place {
 };
 
 // Median seconds of a run; a GPU gets several between two waits, so that waiting does not count.
-double measure(const conv2d::Problem& p, const conv2d::Strategy& strategy, const Place& place,
-               const Conv2dBenchOptions& o) {
-    const auto stage = conv2d::plan(p, strategy, o.device);
+double measure(const Conv2dBenchOptions& o, const std::function<void()>& run) {
     const int runs = o.device.backend == device::Backend::cpu ? 1 : 20;
-    device::Stream stream;
     return median_seconds(o.repeat,
                           [&] {
                               for (int i = 0; i < runs; ++i)
-                                  stage->run(place.from, place.to, Lanes::all(place.in_shape), stream);
+                                  run();
                               device::synchronize(o.device);
                           }) /
            runs;
+}
+
+double measure(const conv2d::Problem& p, const conv2d::Strategy& strategy, const Place& place,
+               const Conv2dBenchOptions& o) {
+    const auto stage = conv2d::plan(p, strategy, o.device);
+    device::Stream stream;
+    return measure(o, [&] { stage->run(place.from, place.to, Lanes::all(place.in_shape), stream); });
+}
+
+// What is known of a row before it is measured.
+Conv2dRow row_of(const Conv2dShape& shape, const conv2d::Problem& p, const Place& place,
+                 const Conv2dBench& bench) {
+    Conv2dRow row;
+    row.shape = shape;
+    const double flop = 2 * static_cast<double>(p.terms()) * static_cast<double>(place.out_shape.samples());
+    row.gflop = flop * 1e-9;
+    row.bytes_floor_s =
+        static_cast<double>(place.in.size() + place.out.size()) / (bench.copy_gbytes_per_s * 1e9);
+    row.fma_floor_s = flop / (bench.fma_gflops * 1e9);
+    return row;
+}
+
+void add_row(Conv2dRow row, const std::function<double()>& seconds, Conv2dBench& bench) {
+    if (row.reason.empty()) {
+        row.seconds = seconds();
+        row.gflops = row.gflop / row.seconds;
+        row.floor_share = std::max(row.bytes_floor_s, row.fma_floor_s) / row.seconds;
+    }
+    bench.rows.push_back(std::move(row));
 }
 
 void add_rows(const Conv2dShape& shape, const Conv2dBenchOptions& o, Conv2dBench& bench) {
@@ -87,23 +115,23 @@ void add_rows(const Conv2dShape& shape, const Conv2dBenchOptions& o, Conv2dBench
             strategies.push_back(s);
     if (o.strategies.empty()) strategies.push_back(conv2d::choose("auto", p, o.device).strategy);
     for (const conv2d::Strategy* s : strategies) {
-        Conv2dRow row;
-        row.shape = shape;
+        Conv2dRow row = row_of(shape, p, place, bench);
         row.strategy = s->name;
         row.reason = s->unsupported(p, o.device);
-        const double flop =
-            2 * static_cast<double>(p.terms()) * static_cast<double>(place.out_shape.samples());
-        row.gflop = flop * 1e-9;
-        row.bytes_floor_s =
-            static_cast<double>(place.in.size() + place.out.size()) / (bench.copy_gbytes_per_s * 1e9);
-        row.fma_floor_s = flop / (bench.fma_gflops * 1e9);
-        if (row.reason.empty()) {
-            row.seconds = measure(p, *s, place, o);
-            row.gflops = row.gflop / row.seconds;
-            row.floor_share = std::max(row.bytes_floor_s, row.fma_floor_s) / row.seconds;
-        }
-        bench.rows.push_back(std::move(row));
+        add_row(
+            std::move(row), [&] { return measure(p, *s, place, o); }, bench);
     }
+    if (o.device.backend == device::Backend::cpu) return;
+    Conv2dRow row = row_of(shape, p, place, bench);
+    row.strategy = "cuDNN";
+    row.reason = Cudnn::missing(p);
+    add_row(
+        std::move(row),
+        [&] {
+            const Cudnn cudnn(p, o.device, place.in.data(), place.out.data());
+            return measure(o, [&] { cudnn.run(); });
+        },
+        bench);
 }
 
 }  // namespace

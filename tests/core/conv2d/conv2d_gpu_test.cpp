@@ -165,6 +165,48 @@ TEST_CASE("on a GPU: many channels, in slices and tiles that are not full") {
     check_strategies(make_job(layers(1, 1, {40, 200}, 40, {11, 11})));
 }
 
+// Each way through the kernels once, small enough for compute-sanitizer.
+TEST_CASE("on a GPU: one small problem of each kind", "[sanitize]") {
+    NEEDS_GPU();
+    for (const Index channels : {1, 2, 8})
+        for (const Index filters : {1, 9})
+            for (const Index stride : {1, 2}) {
+                Problem p = layers(1, channels, {5, 140}, filters, {3, 3}, Fit::given);
+                p.pad = {1, 1};
+                p.stride = {1, stride};
+                p.channels_last = channels == 8 && filters == 9;
+                const Job job = make_job(p);
+                const Expected expected = expect(job);
+                for (const char* name : {"small_channel", "implicit_gemm"}) {
+                    const Strategy& s = catalog().at(name);
+                    if (!s.unsupported(job.problem, *the_gpu()).empty()) continue;
+                    INFO(name << ": " << describe(job.problem));
+                    OnGpu stage(plan(job.problem, s, *the_gpu()));
+                    CHECK(worst(expected, run_all(stage, job), bound(job.problem)) == "");
+                }
+            }
+}
+
+TEST_CASE("on a GPU: many tiles, in several pieces and by blocks that stay") {
+    NEEDS_GPU();
+    // More lines than there is room for at once, and more tiles than a GPU works on at once.
+    for (const Index channels : {1, 24}) {
+        const Problem p = layers(channels == 1 ? 4 : 1, channels, {340, 1600}, 1, {3, 3});
+        const Job job = make_job(p);
+        const Expected expected = expect(job);
+        for (const char* name : {"small_channel", "implicit_gemm"}) {
+            const Strategy& s = catalog().at(name);
+            if (!s.unsupported(job.problem, *the_gpu()).empty()) continue;
+            INFO(name << ": " << describe(job.problem));
+            OnGpu stage(plan(job.problem, s, *the_gpu()));
+            const auto whole = run_all(stage, job);
+            CHECK(worst(expected, whole, bound(job.problem)) == "");
+            const auto cut = run_all(stage, job, 1000);
+            CHECK(std::memcmp(cut.data(), whole.data(), whole.size() * sizeof(double)) == 0);
+        }
+    }
+}
+
 TEST_CASE("on a GPU: NaN stays where it is used, and sums keep the bound for samples that do not cancel") {
     NEEDS_GPU();
     for (const Index filters : {1, 9}) {

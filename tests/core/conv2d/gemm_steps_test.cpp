@@ -20,8 +20,9 @@ double output(const Job& job, const GemmSteps& g, Index image, Index k, Index p,
     const Index tile = one / GemmSteps::tile_filters, row = one % GemmSteps::tile_filters;
     const Index place = q % GemmSteps::tile_columns;
     double sum = 0;
-    for (const GemmSteps::Step& step : g.steps) {
-        for (int tap = 0; tap < g.taps; ++tap) {
+    for (std::size_t i = 0; i < g.steps.size(); ++i) {
+        const GemmSteps::Step& step = g.steps[i];
+        for (int tap = 0; tap < g.taps_of(i); ++tap) {
             const Index at = place + g.shifts[static_cast<std::size_t>(step.first_tap + tap)];
             if (at >= g.width) throw std::logic_error("a tap beyond the line");
             for (int e = 0; e < GemmSteps::entries_each; ++e) {
@@ -59,11 +60,14 @@ void check_steps(Problem p, double allowed) {
     CHECK(static_cast<std::size_t>(g.stages) * g.stage_bytes() <= limit);
     const bool exact = job.problem.precision == Precision::float32;
     int terms = 0;
-    for (const GemmSteps::Step& step : g.steps) {
+    CHECK(g.steps.size() % static_cast<std::size_t>(g.round()) == 0);
+    for (std::size_t i = 0; i < g.steps.size(); ++i) {
+        const GemmSteps::Step& step = g.steps[i];
+        CHECK(g.taps_of(i) <= g.taps[0]);
         CHECK(step.kind < g.kinds());
         CHECK(step.down <= g.reach);
         CHECK((step.begins != 0) == (terms == 0));
-        terms += g.taps * GemmSteps::entries_each;
+        terms += g.taps_of(i) * GemmSteps::entries_each;
         if (step.ends != 0) terms = 0;
         CHECK((!exact || terms < 32));
     }
@@ -113,22 +117,27 @@ TEST_CASE("the steps of the matrix product add up to the convolution") {
 TEST_CASE("a row with many taps is cut so that its weights fit in shared memory") {
     const Problem p = make_job(layers(16, 4, {1, 31})).problem;
     const GemmSteps g = gemm_steps(p, limit);
-    CHECK(g.taps < 31);
-    CHECK(static_cast<Index>(g.steps.size()) * g.taps >= 31);
+    CHECK(g.taps[0] < 31);
+    CHECK(g.repeats[0] * g.taps[0] + g.repeats[1] * g.taps[1] == 31);
     CHECK(3 * g.stage_bytes() <= limit);
 }
 
 TEST_CASE("pieces of packed lines stay within what is there for them") {
     const Problem p = make_job(layers(32, 4, {5, 3})).problem;
     const GemmSteps g = gemm_steps(p, limit);
-    const std::size_t all = packed_bytes(g, p.groups, {0, 8, 0, 1000, 0, 5000});
+    const GemmPiece whole{0, 8, 0, 1000, 0, 5000};
+    const std::size_t all = packed_bytes(g, p.groups, whole);
     for (std::size_t room = all; room > all / 100000; room /= 3) {
-        const GemmPiece piece = largest_piece(g, p.groups, 8, 1000, 5000, room);
+        const GemmPiece piece = next_piece(g, p.groups, whole, room, 1, 132);
         const bool least =
             piece.images == 1 && piece.rows <= g.rows && piece.columns <= GemmSteps::tile_columns;
         CHECK((packed_bytes(g, p.groups, piece) <= room || least));
         CHECK((piece.columns >= 5000 || piece.columns % GemmSteps::tile_columns == 0));
         CHECK((piece.images == 1 || (piece.rows == 1000 && piece.columns == 5000)));
     }
-    CHECK(largest_piece(g, p.groups, 8, 1000, 5000, all).images == 8);
+    CHECK(next_piece(g, p.groups, whole, all, 1, 132).images == 8);
+    // Of 1, 2 and 3 images of 10 tiles each, 2 fill 20 places best.
+    const GemmPiece small{0, 8, 0, 4, 0, 5 * GemmSteps::tile_columns};
+    const std::size_t three = packed_bytes(g, p.groups, {0, 3, 0, 4, 0, small.columns});
+    CHECK(next_piece(g, p.groups, small, three, 1, 20).images == 2);
 }
