@@ -66,6 +66,10 @@ double needed_in_noise(Index taps, TapsSize size, Index n) {
     return error / (4 * (2 + std::sqrt(static_cast<double>(taps))));
 }
 
+bool enough_for_noise(Index taps, TapsSize size, Index n, double bound) {
+    return bound > 1.2 * needed_in_noise(taps, size, n);
+}
+
 double product_ns() {
     // Double has half the lanes, and samples are loaded and converted for each product: six times as long.
     return 12e9 / cpu_cost::calibration().direct_flops;

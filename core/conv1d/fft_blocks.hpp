@@ -41,6 +41,10 @@ double fft_error(double u, TapsSize taps, Index n, double peak_x, double energy_
 /// variance 1 in blocks of n.
 double needed_in_noise(Index taps, TapsSize size, Index n);
 
+/// Whether outputs that are sure to sum up `bound` in noise of variance 1 are, by a margin for how noise
+/// varies.
+bool enough_for_noise(Index taps, TapsSize size, Index n, double bound);
+
 /// Nanoseconds of a product in the sums that mend outputs.
 double product_ns();
 

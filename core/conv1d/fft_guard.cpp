@@ -221,6 +221,7 @@ Guard<T>::Guard(const std::vector<double>& taps)
         if (least + mean / 16 <= most) continue;
         most = least + mean / 16;
         best = *this;
+        best.noise_ = least;
     }
     *this = best;
 }

@@ -48,10 +48,14 @@ class Guard {
     /// Looks at x[0 .. outputs + M - 2]; bounds[j] <= S_i for each output i of group j comes out in `bounds`.
     Level<T> look(const T* x, Index outputs, T* bounds) const;
 
+    /// The smallest bound among outputs of noise of variance 1.
+    double noise() const { return noise_; }
+
   private:
     void take(double slack, std::vector<T> weights);
 
     Index taps_;
+    double noise_ = 0;
     Index group_;
     T slack_ = 0;
     // Of segments first, first + 1, ... past the one in which the group of outputs begins.

@@ -1,13 +1,9 @@
 // Every 1-D strategy of the catalogue that runs on a GPU, against the formula written out. Windows are device
 // memory.
-#include <cmath>
-#include <limits>
-
 #include "core/conv1d/conv1d.hpp"
 #include "core/device/copy.hpp"
 #include "core/memory/memory.hpp"
-#include "tests/catch.hpp"
-#include "tests/core/conv1d/judge.hpp"
+#include "tests/core/conv1d/cases.hpp"
 
 using namespace convoy;
 using namespace convoy::conv1d;
@@ -93,28 +89,9 @@ Bench& bench() {
     return one;
 }
 
-Problem problem(Shape shape, Mode mode = Mode::same, Padding padding = Padding::zero, Index decimate = 1) {
-    Problem p;
-    p.shape = shape;
-    p.mode = mode;
-    p.padding = padding;
-    p.decimate = decimate;
-    return p;
-}
-
-// Calls f(strategy, stage) for each strategy that can do the problem on the GPU.
 template <class F>
 void each(const Problem& p, F&& f) {
-    check(p);
-    int done = 0;
-    for (const Strategy* s : catalog()) {
-        if (s->backend != device::Backend::cuda || !s->unsupported(p, *the_gpu()).empty()) continue;
-        const std::unique_ptr<Stage> stage = plan(p, *s, *the_gpu());
-        INFO(s->name << ": " << describe(p));
-        f(*s, *stage);
-        ++done;
-    }
-    REQUIRE(done > 0);
+    each_strategy(p, *the_gpu(), f);
 }
 
 void check_accuracy(const Job& job, Index odd = 0) {
@@ -124,9 +101,6 @@ void check_accuracy(const Job& job, Index odd = 0) {
         CHECK(worst(stage, job, result) == "");
     });
 }
-
-const Mode every_mode[] = {Mode::same, Mode::full, Mode::valid};
-const Padding every_padding[] = {Padding::zero, Padding::reflect, Padding::edge, Padding::odd};
 
 }  // namespace
 
@@ -149,13 +123,7 @@ TEST_CASE("on the GPU: small jobs of every kind", "[gpu][small]") {
 
 TEST_CASE("on the GPU: lengths, modes and paddings", "[gpu]") {
     NEEDS_GPU();
-    for (const Index n : {1, 2, 7, 64, 301})
-        for (const Index taps : {1, 2, 3, 8, 17, 64, 129, 400})
-            for (const Mode mode : every_mode)
-                for (const Padding padding : every_padding)
-                    if (mode != Mode::valid || taps <= n)
-                        check_accuracy(
-                            make_job(problem({1, n, 1}, mode, padding), taps, static_cast<unsigned>(n)));
+    each_length([](const Job& job) { check_accuracy(job); });
 }
 
 TEST_CASE("on the GPU: signals of several tiles, off the boundaries of vectors", "[gpu]") {
@@ -204,32 +172,12 @@ TEST_CASE("on the GPU: decimation", "[gpu]") {
 
 TEST_CASE("on the GPU: any layout, type and scaling", "[gpu]") {
     NEEDS_GPU();
-    const SampleType types[] = {SampleType::int16, SampleType::int32, SampleType::float32,
-                                SampleType::float64};
-    for (const Shape shape : {Shape{1, 90, 1}, Shape{1, 90, 2}, Shape{5, 90, 1}, Shape{1, 40, 37},
-                              Shape{3, 33, 8}, Shape{2, 25, 300}, Shape{300, 25, 1}, Shape{1, 12000, 1}})
-        for (const SampleType in : types)
-            for (const SampleType arithmetic : {SampleType::float32, SampleType::float64})
-                for (int scaling = 0; scaling < 3; ++scaling) {
-                    Problem p = problem(shape, Mode::same, Padding::odd);
-                    p.in = in;
-                    p.arithmetic = arithmetic;
-                    if (scaling == 1) p.scaling.gain = {0x1p-15};
-                    if (scaling == 2)
-                        for (Index c = 0; c < shape.lanes(); ++c) {
-                            p.scaling.gain.push_back(0.1 * static_cast<double>(c + 1));
-                            p.scaling.offset.push_back(0.3 * static_cast<double>(c) - 20);
-                        }
-                    check_accuracy(make_job(p, 13), 1);
-                }
+    each_layout([](const Job& job) { check_accuracy(job, 1); });
+    check_accuracy(make_job(problem({1, 12000, 1}, Mode::same, Padding::odd), 13), 1);
     for (Index channels = 1; channels <= 300; channels += 1 + channels / 6) {
         check_accuracy(make_job(problem({1, 50, channels}), 9));
         check_accuracy(make_job(problem({channels, 50, 1}), 9));
     }
-    Problem p = problem({2, 50, 6}, Mode::same, Padding::reflect);
-    p.complex = true;
-    p.scaling.gain = {1, 2, 3, 4, 5, 6};
-    check_accuracy(make_job(p, 9));
 }
 
 TEST_CASE("on the GPU: chunks, channel groups and alignment leave the bits as they are", "[gpu]") {
@@ -253,48 +201,22 @@ TEST_CASE("on the GPU: chunks, channel groups and alignment leave the bits as th
                     CHECK(bench().run_all(*again, job, all, 0, 3) == whole);
                     // The last lane on its own, as a pass over a group of channels.
                     const Lanes last{shape.outer - 1, 1, shape.inner - 1, 1};
-                    const auto part = bench().run_all(stage, job, last, 2999);
-                    const Index size = bytes_of(stage.type()), frames = stage.shape().frames;
-                    bool same = true;
-                    for (Index f = 0; f < frames; ++f)
-                        same = same &&
-                               std::memcmp(part.data() + f * size,
-                                           whole.data() + (((shape.outer - 1) * frames + f) * shape.inner +
-                                                           shape.inner - 1) *
-                                                              size,
-                                           static_cast<std::size_t>(size)) == 0;
-                    CHECK(same);
+                    CHECK(last_lane_is(bench().run_all(stage, job, last, 2999), stage, whole));
                 });
             }
 }
 
 TEST_CASE("on the GPU: NaN and Inf spoil the outputs that use them and no other", "[gpu]") {
     NEEDS_GPU();
-    const double nan = std::numeric_limits<double>::quiet_NaN(),
-                 inf = std::numeric_limits<double>::infinity();
     for (const Index inner : {1, 3})
         for (const Index taps : {1, 5, 25, 30, 33, 63, 127, 300})
             for (const Index decimate : {1, 3, 40})
                 for (const Padding padding : {Padding::zero, Padding::odd}) {
-                    Job job = make_job(problem({1, 9000, inner}, Mode::same, padding, decimate), taps);
-                    for (const Index at : {0, 700, 5121, 8999})
-                        job.set(0, at, 0, at == 700 ? inf : nan);
+                    const Problem p = problem({1, 9000, inner}, Mode::same, padding, decimate);
+                    const Job job = spoiled(make_job(p, taps), 700, {0, 5121, 8999});
                     each(job.problem, [&](const Strategy&, Stage& stage) {
-                        const auto got = bench().run_all(stage, job, Lanes::all(job.problem.shape), 4512);
-                        const Expected e = expect(job.problem, job.lane(0, 0));
-                        Index wrong = 0;
-                        for (std::size_t f = 0; f < e.y.size(); ++f) {
-                            const double v = value(stage, got, 0, static_cast<Index>(f), 0);
-                            const bool spoiled = !std::isfinite(e.y[f]) || !std::isfinite(e.terms[f]);
-                            wrong += spoiled != !std::isfinite(v) ||
-                                     (!spoiled && std::abs(v - e.y[f]) > bound(job.problem) * e.terms[f]);
-                        }
-                        CHECK(wrong == 0);
-                        Index beside = 0;
-                        for (Index lane = 1; lane < inner; ++lane)
-                            for (Index f = 0; f < stage.shape().frames; ++f)
-                                beside += !std::isfinite(value(stage, got, 0, f, lane));
-                        CHECK(beside == 0);
+                        const auto got = bench().run_all(stage, job, Lanes::all(p.shape), 4512);
+                        CHECK(wrongly_spoiled(stage, job, got) == 0);
                     });
                 }
 }
@@ -302,16 +224,10 @@ TEST_CASE("on the GPU: NaN and Inf spoil the outputs that use them and no other"
 TEST_CASE("on the GPU: a window of zeros gives exactly zero beside a burst", "[gpu]") {
     NEEDS_GPU();
     for (const Index taps : {3, 40, 129, 511}) {
-        Job job = make_job(problem({1, 60000, 1}), taps);
-        for (Index f = 0; f < 60000; ++f)
-            if (f < 2900 || f >= 3000) job.set(0, f, 0, 0);
+        const Job job = silent_but(make_job(problem({1, 60000, 1}), taps), {2900, 100});
         each(job.problem, [&](const Strategy&, Stage& stage) {
             const auto got = bench().run_all(stage, job, Lanes::all(job.problem.shape));
-            const Expected e = expect(job.problem, job.lane(0, 0));
-            Index wrong = 0;
-            for (std::size_t f = 0; f < e.y.size(); ++f)
-                wrong += e.terms[f] == 0 && value(stage, got, 0, static_cast<Index>(f), 0) != 0;
-            CHECK(wrong == 0);
+            CHECK(not_zero(stage, job, got) == 0);
             CHECK(worst(stage, job, got) == "");
         });
     }

@@ -3,10 +3,7 @@
 
 #include <tbb/global_control.h>
 
-#include <limits>
-
-#include "tests/catch.hpp"
-#include "tests/core/conv1d/judge.hpp"
+#include "tests/core/conv1d/cases.hpp"
 
 using namespace convoy;
 using namespace convoy::conv1d;
@@ -14,29 +11,9 @@ using namespace convoy::conv1d::judge;
 
 namespace {
 
-Problem problem(Shape shape, Mode mode = Mode::same, Padding padding = Padding::zero, Index decimate = 1) {
-    Problem p;
-    p.shape = shape;
-    p.mode = mode;
-    p.padding = padding;
-    p.decimate = decimate;
-    return p;
-}
-
-// Calls f(strategy, stage) for each strategy that can do the problem on the CPU.
 template <class F>
 void each(const Problem& p, F&& f) {
-    check(p);
-    const device::Device cpu = device::cpu();
-    int done = 0;
-    for (const Strategy* s : catalog()) {
-        if (s->backend != device::Backend::cpu || !s->unsupported(p, cpu).empty()) continue;
-        const std::unique_ptr<Stage> stage = plan(p, *s, cpu);
-        INFO(s->name << ": " << describe(p));
-        f(*s, *stage);
-        ++done;
-    }
-    REQUIRE(done > 0);
+    each_strategy(p, device::cpu(), f);
 }
 
 void check_accuracy(const Job& job) {
@@ -47,19 +24,10 @@ void check_accuracy(const Job& job) {
     });
 }
 
-const Mode every_mode[] = {Mode::same, Mode::full, Mode::valid};
-const Padding every_padding[] = {Padding::zero, Padding::reflect, Padding::edge, Padding::odd};
-
 }  // namespace
 
 TEST_CASE("every strategy keeps the bound over lengths, modes and paddings") {
-    for (const Index n : {1, 2, 7, 64, 301})
-        for (const Index taps : {1, 2, 3, 8, 17, 64, 129, 400})
-            for (const Mode mode : every_mode)
-                for (const Padding padding : every_padding)
-                    if (mode != Mode::valid || taps <= n)
-                        check_accuracy(
-                            make_job(problem({1, n, 1}, mode, padding), taps, static_cast<unsigned>(n)));
+    each_length(check_accuracy);
 }
 
 TEST_CASE("every strategy keeps the bound when decimating") {
@@ -71,32 +39,8 @@ TEST_CASE("every strategy keeps the bound when decimating") {
                         check_accuracy(make_job(problem({1, n, 1}, mode, Padding::reflect, decimate), taps));
 }
 
-TEST_CASE("every strategy takes any layout, type and scaling") {
-    const SampleType types[] = {SampleType::int16, SampleType::int32, SampleType::float32,
-                                SampleType::float64};
-    for (const Shape shape : {Shape{1, 90, 1}, Shape{1, 90, 2}, Shape{5, 90, 1}, Shape{1, 40, 37},
-                              Shape{3, 33, 8}, Shape{2, 25, 300}, Shape{300, 25, 1}})
-        for (const SampleType in : types)
-            for (const SampleType arithmetic : {SampleType::float32, SampleType::float64})
-                for (int scaling = 0; scaling < 3; ++scaling) {
-                    Problem p = problem(shape, Mode::same, Padding::odd);
-                    p.in = in;
-                    p.arithmetic = arithmetic;
-                    if (scaling == 1) p.scaling.gain = {0x1p-15};
-                    if (scaling == 2)
-                        for (Index c = 0; c < shape.lanes(); ++c) {
-                            p.scaling.gain.push_back(0.1 * static_cast<double>(c + 1));
-                            p.scaling.offset.push_back(0.3 * static_cast<double>(c) - 20);
-                        }
-                    check_accuracy(make_job(p, 13));
-                }
-}
-
-TEST_CASE("every strategy filters real and imaginary part alike, with the channel's gain") {
-    Problem p = problem({2, 50, 6}, Mode::same, Padding::reflect);
-    p.complex = true;
-    p.scaling.gain = {1, 2, 3, 4, 5, 6};
-    check_accuracy(make_job(p, 9));
+TEST_CASE("every strategy takes any layout, type and scaling, and filters real and imaginary part alike") {
+    each_layout(check_accuracy);
 }
 
 TEST_CASE("every strategy keeps the bound with long filters on samples far from zero") {
@@ -152,17 +96,7 @@ TEST_CASE("chunks, threads and channel groups leave the bits as they are") {
                     CHECK(run_all(*alone, job, all, 2048) == whole);
                     // The last lane on its own, as a pass over a group of channels.
                     const Lanes last{shape.outer - 1, 1, shape.inner - 1, 1};
-                    const auto part = run_all(stage, job, last, 999);
-                    const Index bytes = bytes_of(stage.type()), frames = stage.shape().frames;
-                    bool same = true;
-                    for (Index f = 0; f < frames; ++f)
-                        same = same &&
-                               std::memcmp(part.data() + f * bytes,
-                                           whole.data() + (((shape.outer - 1) * frames + f) * shape.inner +
-                                                           shape.inner - 1) *
-                                                              bytes,
-                                           static_cast<std::size_t>(bytes)) == 0;
-                    CHECK(same);
+                    CHECK(last_lane_is(run_all(stage, job, last, 999), stage, whole));
                 });
             }
 }
@@ -206,33 +140,15 @@ TEST_CASE("needed() is within needed_at_most()") {
 }
 
 TEST_CASE("NaN and Inf spoil the outputs that use them and no other") {
-    const double nan = std::numeric_limits<double>::quiet_NaN(),
-                 inf = std::numeric_limits<double>::infinity();
     for (const Index inner : {1, 3})
         for (const Index taps : {1, 5, 30, 33, 127, 300})
             for (const Index decimate : {1, 3})
                 for (const Padding padding : {Padding::zero, Padding::odd}) {
-                    Job job = make_job(problem({1, 2000, inner}, Mode::same, padding, decimate), taps);
-                    Job clean = job;
-                    for (const Index at : {0, 700, 1301, 1999}) {
-                        job.set(0, at, 0, at == 700 ? inf : nan);
-                        clean.set(0, at, 0, 0);
-                    }
+                    const Problem p = problem({1, 2000, inner}, Mode::same, padding, decimate);
+                    const Job job = spoiled(make_job(p, taps), 700, {0, 1301, 1999});
                     each(job.problem, [&](const Strategy&, Stage& stage) {
-                        const auto got = run_all(stage, job, Lanes::all(job.problem.shape), 512);
-                        const Expected e = expect(job.problem, job.lane(0, 0));
-                        Index wrong = 0;
-                        for (std::size_t f = 0; f < e.y.size(); ++f) {
-                            const double v = value(stage, got, 0, static_cast<Index>(f), 0);
-                            const bool spoiled = !std::isfinite(e.y[f]) || !std::isfinite(e.terms[f]);
-                            wrong += spoiled != !std::isfinite(v) ||
-                                     (!spoiled && std::abs(v - e.y[f]) > bound(job.problem) * e.terms[f]);
-                        }
-                        CHECK(wrong == 0);
-                        for (Index lane = 1; lane < inner; ++lane)
-                            for (Index f = 0; f < stage.shape().frames; ++f)
-                                if (!std::isfinite(value(stage, got, 0, f, lane)))
-                                    FAIL("lane " << lane << " spoiled");
+                        const auto got = run_all(stage, job, Lanes::all(p.shape), 512);
+                        CHECK(wrongly_spoiled(stage, job, got) == 0);
                     });
                 }
 }
@@ -266,16 +182,10 @@ TEST_CASE("direct sums of terms that cancel in a burst leave the faint rest as e
 
 TEST_CASE("a window of zeros gives exactly zero beside a burst") {
     for (const Index taps : {3, 40, 129, 511}) {
-        Job job = make_job(problem({1, 6000, 1}), taps);
-        for (Index f = 0; f < 6000; ++f)
-            if (f < 2900 || f >= 3000) job.set(0, f, 0, 0);
+        const Job job = silent_but(make_job(problem({1, 6000, 1}), taps), {2900, 100});
         each(job.problem, [&](const Strategy&, Stage& stage) {
             const auto got = run_all(stage, job, Lanes::all(job.problem.shape));
-            const Expected e = expect(job.problem, job.lane(0, 0));
-            Index wrong = 0;
-            for (std::size_t f = 0; f < e.y.size(); ++f)
-                wrong += e.terms[f] == 0 && value(stage, got, 0, static_cast<Index>(f), 0) != 0;
-            CHECK(wrong == 0);
+            CHECK(not_zero(stage, job, got) == 0);
             CHECK(worst(stage, job, got) == "");
         });
     }
