@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -17,7 +16,7 @@
 #include "core/base/quantity.hpp"
 #include "core/conv1d/cpu_cost.hpp"
 #include "core/conv1d/cpu_stage.hpp"
-#include "core/conv1d/fft_prepared.hpp"
+#include "core/conv1d/fft_scratch.hpp"
 
 namespace convoy::conv1d {
 
@@ -40,7 +39,7 @@ class FftRows : public RowKernel<S> {
 
     Index block() const override { return 2 * keep_ / decimate_; }
     Index tile() const override { return std::max<Index>(1, 32768 / (2 * keep_)) * block(); }
-    Index scratch() const override { return places_.end + line; }
+    Index scratch() const override { return places_.end + FftScratch<S>::line; }
 
     Stage::Facts facts() const override {
         return {{"fft_length", static_cast<double>(blocks_.length)},
@@ -66,7 +65,6 @@ class FftRows : public RowKernel<S> {
 
   private:
     static constexpr double unit = std::numeric_limits<S>::epsilon() / 2;
-    static constexpr Index line = 64 / sizeof(S);
     static constexpr bool narrow = std::is_same_v<S, float>;
 
     /// Two neighbouring blocks of a row.
@@ -200,26 +198,11 @@ class FftRows : public RowKernel<S> {
     fft::Size<T> transform(const Transforms<T>& in, const Pair& pair) const {
         return transform(in, in.taps, pair.x, pair.y, blocks_.every, pair.scratch);
     }
-
-    /// All parts of the taps; y holds results 0, every, ... of each block. The parts' circular results add
-    /// up: so do, at most, their sizes.
     template <class T>
-    fft::Size<T> transform(const Transforms<T>& in, const std::vector<device::Buffer>& parts, const S* x,
+    fft::Size<T> transform(const Transforms<T>& in, const typename Transforms<T>::Parts& parts, const S* x,
                            S* y, Index every, S* scratch) const {
-        fft::Size<T> all{0, 0};
-        const Index keep = keep_ / every;
-        T* const z = reinterpret_cast<T*>(scratch + places_.transform);
-        for (Index p = 0; p < static_cast<Index>(parts.size()); ++p) {
-            const S* from = x + std::max<Index>(0, taps_ - (p + 1) * blocks_.part);
-            S* const to = p == 0 ? y : scratch + places_.sums;
-            const fft::Size<T> size =
-                every == 1 ? in.convolver.run(parts[p], from, from + keep_, to, to + keep, keep, z)
-                           : in.convolver.run_every(parts[p], from, from + keep_, to, to + keep, keep, z);
-            all.peak += size.peak;
-            all.energy += size.energy * static_cast<T>(parts.size());
-            if (p > 0) std::transform(to, to + 2 * keep, y, y, std::plus<>());
-        }
-        return all;
+        return in.run(parts, x, y, every, scratch + places_.sums,
+                      reinterpret_cast<T*>(scratch + places_.transform));
     }
 
     typename Repair<S>::Outputs outputs_of(const Pair& pair) const {
@@ -235,30 +218,6 @@ class FftRows : public RowKernel<S> {
     /// Samples that the transforms of a pair read.
     Index samples() const { return 2 * keep_ + std::max(taps_ - 1, blocks_.length - keep_); }
 
-    /// Where things lie in the scratch: lower bounds first.
-    struct Places {
-        Places(Index bounds, Index sharper, Index values, Index inputs, Index outputs, Index sparse,
-               bool decimated, bool in_parts) {
-            const auto place = [this](Index size) {
-                const Index at = end;
-                end += (size + line - 1) / line * line;
-                return at;
-            };
-            place(bounds);
-            sliding = place(sharper);
-            transform = place(values);
-            copy = place(decimated ? inputs : 0);
-            finite = place(inputs);
-            magnitudes = place(inputs);
-            nonzero = place(sparse);
-            results = place(decimated ? outputs : 0);
-            sizes = place(outputs);
-            least = place(outputs / together + 1);
-            sums = place(in_parts ? outputs : 0);
-        }
-        Index end = 0, sliding, transform, copy, finite, magnitudes, nonzero, results, sizes, least, sums;
-    };
-
     Index taps_, decimate_, outputs_;
     FftBlocks blocks_;
     Index keep_;
@@ -267,14 +226,7 @@ class FftRows : public RowKernel<S> {
     const SlidingBounds<S>& sliding_ = prepared_->sliding;
     const Transforms<double>& exact_ = prepared_->exact;
     const std::optional<Transforms<float>>& fast_ = prepared_->fast;
-    Places places_{guard_.room(2 * keep_),
-                   sliding_.any() ? sliding_.room(2 * keep_) : 0,
-                   exact_.convolver.scratch() * static_cast<Index>(sizeof(double) / sizeof(S)),
-                   samples(),
-                   2 * keep_,
-                   prepared_->repair.room(),
-                   decimate_ > 1,
-                   blocks_.part < taps_};
+    FftScratch<S> places_{*prepared_, blocks_, samples(), decimate_ > 1, blocks_.part < taps_};
     double allowed_;
     std::atomic<Index> total_{0}, in_double_{0}, direct_{0};
 };

@@ -13,10 +13,10 @@ namespace convoy::conv1d {
 
 template <class S>
 Prepared<S>::Prepared(const std::vector<double>& taps, const FftBlocks& blocks)
-    : guard(taps), sliding(taps), repair(taps), exact(blocks) {
+    : guard(taps), sliding(taps), repair(taps), exact(static_cast<Index>(taps.size()), blocks) {
     const auto larger = [](double a, double b) { return std::abs(a) < std::abs(b); };
     const double largest = std::abs(*std::max_element(taps.begin(), taps.end(), larger));
-    if (std::is_same_v<S, float> && largest > 1e-15 && largest < 1e15) fast.emplace(blocks);
+    if (std::is_same_v<S, float> && largest > 1e-15 && largest < 1e15) fast.emplace(exact.taps_count, blocks);
     const Index m = static_cast<Index>(taps.size());
     for (Index at = 0; at < m; at += blocks.part)
         load_part({&taps[at], &taps[at] + std::min(blocks.part, m - at)});

@@ -8,19 +8,10 @@
 #include "core/conv1d/fft_blocks.hpp"
 #include "core/conv1d/fft_guard.hpp"
 #include "core/conv1d/fft_repair.hpp"
+#include "core/conv1d/fft_transforms.hpp"
 #include "core/conv1d/sliding_bounds.hpp"
-#include "core/fft/pair.hpp"
 
 namespace convoy::conv1d {
-
-/// Transforms in T, and the loaded spectra of taps and of their magnitudes, one for each part that the taps
-/// are cut into.
-template <class T>
-struct Transforms {
-    explicit Transforms(const FftBlocks& blocks) : convolver(blocks.length, blocks.every) {}
-    fft::PairConvolver<T> convolver;
-    std::vector<device::Buffer> taps, magnitudes;
-};
 
 /// S is the type of the samples; float32 samples have transforms in float and in double.
 template <class S>
