@@ -65,6 +65,8 @@ void add_option(Bound& bound, const Param& p, std::string_view group) {
         option->expected(p.optional_value ? 0 : 1, 1)->type_name(std::string(p.value));
         if (p.repeated)
             option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false)->take_all();
+        else if (p.name == "output")
+            option->take_all();  // a second one is told: the first would be lost without a word
         else
             option->take_last();
     }
@@ -98,6 +100,8 @@ Call call_of(const Bound& bound, std::string words) {
     Call call{bound.inputs, Params(bound.declared), std::move(words)};
     for (const Param& p : bound.declared) {
         const auto& text = bound.texts.at(std::string(p.name));
+        if (p.name == "output" && text.size() > 1)
+            throw usage_error("two outputs are named: " + text[0] + " and " + text[1], "name one");
         const bool bare = text.empty() && bound.app->count("--" + std::string(p.name)) > 0;
         if (!text.empty()) call.params.set(p.name, p.repeated ? lines_of(text) : text.back());
         if (bare) call.params.set(p.name, "");

@@ -5,6 +5,7 @@
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
+#include "core/base/printable.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/html.hpp"
 #include "pipelines/requests.hpp"
@@ -110,14 +111,17 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         if (!o.report) failed += o.input + "\n";
     if (params.given("failed-to")) write_text(params.text("failed-to"), failed);
     if (failed.empty()) return 0;
-    log_text("not done:\n" + failed);
+    log_text("not done:\n");
+    for (const pipelines::Outcome& o : outcomes)
+        if (!o.report) log_text(printable(o.input) + "\n");
     return 3;
 }
 
 }  // namespace
 
 int run_requests(std::vector<pipelines::JobRequest> requests, const Params& params, bool batch) {
-    if (!batch && !requests.front().split_outputs.empty()) pipelines::make_folders(requests.front());
+    // Folders that come from a template, or a name that ends in a slash; one that was typed should be there.
+    if (!batch && requests.front().output != params.text("output")) pipelines::make_folders(requests.front());
     if (!batch) return run_single(std::move(requests.front()), params);
     return run_several(std::move(requests), params);
 }

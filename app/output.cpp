@@ -117,7 +117,13 @@ void write_report(const Params& params, const Json& report) {
     if (params.given("report")) write_text(params.text("report"), report.dump() + "\n");
 }
 
+void check_listing(const Params& params) {
+    if (params.flag("json") && params.flag("csv"))
+        throw usage_error("--json and --csv exclude each other", "give one of them");
+}
+
 void print(const Table& table, const Params& params) {
+    check_listing(params);
     const std::string text = params.flag("json")  ? as_json(table)
                              : params.flag("csv") ? as_csv(table)
                                                   : as_text(table);

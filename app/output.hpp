@@ -22,6 +22,8 @@ void print(const Table& table, const Params& params);
 
 /// --json and --csv, for the commands that list things.
 std::span<const Param> listing_params();
+/// Error (a wrong request) where both are given.
+void check_listing(const Params& params);
 
 /// Writes text to a file, or to standard output for "-". Error where it cannot be written.
 void write_text(const std::string& path, const std::string& text);

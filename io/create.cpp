@@ -34,9 +34,10 @@ const Format& format_for(const OutputSpec& spec) {
         if (f->create) known.append(known.empty() ? "" : " ").append(f->extensions);
     if (!spec.format.empty())
         throw usage_error("--format " + spec.format + " is not written", "known are " + known);
-    static constexpr std::string_view other_audio =
-        ".mp3 .ogg .oga .opus .caf .au .snd .m4a .aac .wma .voc .mat .npy .csv";
-    if (lists(other_audio, ending))
+    static constexpr std::string_view others =  // what people expect of these names, HDF5 is not
+        ".mp3 .ogg .oga .opus .caf .au .snd .m4a .aac .wma .voc .mat .npy .npz .csv .txt .json .yaml .yml "
+        ".png .jpg .jpeg .svg .pdf .zip";
+    if (lists(others, ending))
         throw usage_error(std::string(".") + ending + " is not written", "known are " + known, spec.path);
     return catalog().at("hdf5");
 }
@@ -77,6 +78,12 @@ std::string ending_of(const OutputSpec& spec) {
         spec.format.empty() ? std::filesystem::path(spec.path).extension().string() : spec.format;
     if (!ending.empty() && ending[0] == '.') ending.erase(0, 1);
     return ending.empty() ? "h5" : lower(ending);
+}
+
+bool writes_audio(const std::string& path) {
+    OutputSpec spec;
+    spec.path = path;
+    return lists(catalog().at("audio").extensions, ending_of(spec));
 }
 
 void check_output(const OutputSpec& spec) {

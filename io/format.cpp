@@ -47,7 +47,12 @@ void check_file(const std::string& path) {
     }
     if (S_ISDIR(status.st_mode))
         throw failed(path, "is a folder", "name files in it, or a quoted pattern: '" + path + "/**/*.h5'");
-    if (!S_ISREG(status.st_mode)) return;
+    if (!S_ISREG(status.st_mode))
+        throw failed(path,
+                     S_ISFIFO(status.st_mode)   ? "is a pipe, and inputs are read at several places at once"
+                     : S_ISSOCK(status.st_mode) ? "is a socket, and no file"
+                                                : "is a device, and no file",
+                     "write what it gives to a file first, and name that");
     File::reading(path);
     if (status.st_size == 0) throw failed(path, "is empty (0 bytes)", "leave it out, or copy it again");
 }
@@ -65,6 +70,8 @@ std::string identity_in(const std::string& path) {
 
 std::unique_ptr<Reader> open(const std::string& input, OpenOptions options) {
     const Place place = place_of(input);
+    if (input == "-" && !exists(input))
+        throw usage_error("inputs are files, and standard input is none", "write it to a file first");
     if (!place.dataset.empty()) {
         const std::string named = place.dataset.starts_with('/') ? place.dataset : "/" + place.dataset;
         if (!options.dataset.empty() && options.dataset != named && "/" + options.dataset != named)

@@ -123,6 +123,7 @@ struct OutputSpec {
     const Reader* source = nullptr;  // what belongs to the signal travels from here
     bool raw = false;                // scale attributes stay
     double scale_factor = 0;         // CF scale_factor of int16 output; 0: none
+    bool marks_nan = false;          // int16 output: -32768 stands for NaN (CF _FillValue)
     std::vector<std::pair<std::string, std::string>> attributes;  // of the dataset: units, scaling
 
     std::string compression = "none";  // none, gzip, gzip:LEVEL
@@ -195,6 +196,9 @@ void check_output(const OutputSpec& spec);
 /// The ending that decides an output's format: "wav", in lower case; "h5" where neither format nor name has
 /// one.
 std::string ending_of(const OutputSpec& spec);
+
+/// Whether an output of that name is audio; all others are HDF5.
+bool writes_audio(const std::string& path);
 
 /// "0,2,5-9,100-1100:4" as channel numbers below `count`, in that order. Error (a wrong request) otherwise.
 std::vector<Index> parse_channels(const std::string& text, Index count, const std::string& where);

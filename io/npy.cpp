@@ -82,9 +82,16 @@ bool is_npy(const std::string& path) {
     return in.read(start.data(), 6) && std::string_view(start.data(), 6) == magic;
 }
 
+bool is_npy_text(std::string_view bytes) {
+    return bytes.starts_with(magic);
+}
+
 Array read_npy(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    return parse_npy({std::istreambuf_iterator<char>(in), {}}, path);
+}
+
+Array parse_npy(const std::string& bytes, const std::string& path) {
     if (bytes.size() < 10 || !bytes.starts_with(magic)) throw failed(path, "is not a .npy file");
     const auto byte = [&](std::size_t i) {
         return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));

@@ -1,14 +1,19 @@
 #include "io/taps.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <sstream>
 
 #include "core/base/error.hpp"
 #include "io/format.hpp"
+#include "io/pipe.hpp"
 
 namespace convoy::io {
 
@@ -27,7 +32,8 @@ std::vector<double> parse_text(std::istream& in, const std::string& name) {
             const auto [stop, error] = std::from_chars(first, line.data() + end, value);
             const std::string where = name + ": line " + std::to_string(number);
             if (error != std::errc{} || stop != line.data() + end)
-                throw failed(where, "'" + line.substr(at, end - at) + "' is not a number",
+                throw failed(where,
+                             "'" + line.substr(at, std::min<std::size_t>(40, end - at)) + "' is not a number",
                              "give filter coefficients, one a line");
             if (!std::isfinite(value))
                 throw failed(where,
@@ -72,16 +78,39 @@ std::vector<double> as_taps(Array array, const std::string& source) {
 }
 
 // Neither audio nor HDF5 nor .npy: only characters that a list of numbers has, and those of comments.
+bool is_text(std::string_view start) {
+    const auto strange = [](unsigned char c) { return c < 9 || (c > 13 && c < 32) || c == 127; };
+    return std::none_of(start.begin(), start.end(), strange) && !start.starts_with("RIFF");
+}
+
 bool looks_like_text(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     char buffer[512];
     in.read(buffer, sizeof buffer);
-    for (std::streamsize i = 0; i < in.gcount(); ++i)
-        if (const unsigned char c = static_cast<unsigned char>(buffer[i]);
-            c < 9 || (c > 13 && c < 32) || c == 127)
-            return false;
-    return std::string_view(buffer, static_cast<std::size_t>(std::min<std::streamsize>(in.gcount(), 4))) !=
-           "RIFF";
+    return is_text({buffer, static_cast<std::size_t>(in.gcount())});
+}
+
+// What a pipe gave, read once: the second file of a batch wants it too.
+const std::string& stream_text(const std::string& source) {
+    static std::mutex mutex;
+    static std::map<std::string, std::string> known;
+    const std::scoped_lock lock(mutex);
+    const auto found = known.find(source);
+    return found != known.end() ? found->second : known.emplace(source, read_stream(source)).first->second;
+}
+
+std::string stream_name(const std::string& source) {
+    return source == "-" ? "standard input" : source;
+}
+
+std::vector<double> taps_of_stream(const std::string& source) {
+    const std::string& text = stream_text(source);
+    const std::string name = stream_name(source);
+    if (is_npy_text(text)) return as_taps(parse_npy(text, name), name);
+    if (!is_text(std::string_view(text).substr(0, 512)))
+        throw failed(name, "gives neither text nor .npy", "write it to a file first, and name that");
+    std::istringstream in(text);
+    return parse_text(in, name);
 }
 
 std::vector<double> finite(std::vector<double> taps, const std::string& source) {
@@ -96,28 +125,38 @@ std::vector<double> finite(std::vector<double> taps, const std::string& source) 
 }  // namespace
 
 std::vector<double> read_taps(const std::string& source) {
-    if (source == "-") return finite(parse_text(std::cin, "standard input"), "standard input");
+    if (is_stream(source)) return finite(taps_of_stream(source), stream_name(source));
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(source, ignored)) {
+        if (std::filesystem::is_directory(source, ignored))
+            throw failed(source, "is a folder", "name a file of taps in it");
         if (source.find(':') != std::string::npos)
             return finite(as_taps(read_array(source, {}), source), source);
-        if (!std::filesystem::exists(source, ignored)) throw failed(source, "there is no such file of taps");
+        throw failed(source, "there is no such file of taps");
     }
+    std::ifstream in(source);
+    if (!in) throw failed(source, "cannot be read: " + system_error_text(errno));
     if (is_npy(source)) return finite(as_taps(read_npy(source), source), source);
     if (!looks_like_text(source)) return finite(as_taps(read_array(source, {}), source), source);
-    std::ifstream in(source);
-    if (!in) throw failed(source, "cannot be read");
     return finite(parse_text(in, source), source);
 }
 
 Array read_kernel(const std::string& source) {
+    const auto checked = [](Array kernel, const std::string& name) {
+        finite(kernel.values, name);
+        return kernel;
+    };
+    if (is_stream(source)) {
+        const std::string& bytes = stream_text(source);
+        if (!is_npy_text(bytes))
+            throw failed(stream_name(source), "gives no .npy", "write it to a file first, and name that");
+        return checked(parse_npy(bytes, stream_name(source)), stream_name(source));
+    }
     std::error_code ignored;
     OpenOptions options;
     options.image = true;  // the order of its samples is all that matters
-    Array kernel = std::filesystem::exists(source, ignored) && is_npy(source) ? read_npy(source)
-                                                                              : read_array(source, options);
-    finite(kernel.values, source);
-    return kernel;
+    const bool npy = std::filesystem::exists(source, ignored) && is_npy(source);
+    return checked(npy ? read_npy(source) : read_array(source, options), source);
 }
 
 }  // namespace convoy::io

@@ -71,6 +71,14 @@ ChainPlan plan_steps(io::Reader& input, std::span<const StepCall> steps, const E
         }
     }
     if (plan.chain.empty()) throw usage_error("there is nothing to compute", "list at least one step");
+    const bool choices = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                     [](const StepReport& step) { return !step.strategy.empty(); });
+    if (!choices && execution.strategy != "auto")
+        throw usage_error("--strategy " + execution.strategy + ": no step here has strategies to choose from",
+                          "leave it out");
+    if (!choices && execution.explain)
+        throw usage_error("--explain has nothing to explain: no step here has strategies to choose from",
+                          "leave it out");
     if ((!plan.saved.empty() || plan.learns()) && input.sequential())
         throw failed(
             plan.flow.label,

@@ -3,13 +3,15 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
+#include <iterator>
 #include <map>
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
+#include "io/pipe.hpp"
 
 namespace convoy::pipelines {
 
@@ -147,14 +149,17 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> read_list(const std::string& path, bool nul_separated) {
-    std::ifstream file;
-    if (path != "-") {
-        file.open(path);
-        if (!file) throw failed(path, "the list of files cannot be read");
+    std::string text;
+    if (io::is_stream(path)) {
+        text = io::read_stream(path);
+    } else {
+        std::ifstream file(path);
+        if (!file) throw failed(path, "the list of files cannot be read: " + system_error_text(errno));
+        if (fs::is_directory(path)) throw failed(path, "is a folder, and no list of files");
+        text.assign(std::istreambuf_iterator<char>(file), {});
     }
-    std::istream& in = path == "-" ? std::cin : file;
     std::vector<std::string> names;
-    for (std::string name; std::getline(in, name, nul_separated ? '\0' : '\n');) {
+    for (std::string& name : split(text, nul_separated ? '\0' : '\n')) {
         if (!nul_separated && name.ends_with('\r')) name.pop_back();
         if (!name.empty()) names.push_back(std::move(name));
     }

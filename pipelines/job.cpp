@@ -82,7 +82,11 @@ struct Job::State {
     Index outputs() const { return spec.shape.frames; }
     StreamReport pass(io::Writer& writer);
     bool scaled_by_peak() const;
-    double peak();
+    struct Extremes {
+        double peak = 0;
+        bool nan = false;
+    };
+    Extremes extremes();
     double output_scale();
     std::unique_ptr<io::Writer> create_file();
     std::unique_ptr<io::Writer> create();
@@ -110,6 +114,7 @@ void Job::State::open() {
     if ((!request.joined.empty() || !request.split.empty()) && request.options.flag("resume"))
         throw usage_error("--resume does not go with --join and --split", "leave one of them out",
                           request.input);
+    warn_of_idle_options(request.options, reader->recording());
     report.command = request.command;
     report.request = request_json(request);
     report.input = reader->recording();
@@ -200,13 +205,15 @@ StreamReport Job::State::pass(io::Writer& writer) {
     return run_stream(*plan.input, plan.chain, plan.wanted, writer, stream);
 }
 
-// The largest magnitude of the result, by a pass that writes nothing.
-double Job::State::peak() {
+// The largest magnitude of the result, and whether NaN are in it, by a pass that writes nothing.
+Job::State::Extremes Job::State::extremes() {
     const auto nothing = null_writer();
-    double peak = 0;
-    for (const stats::Level& level : pass(*nothing).output)
-        peak = std::max(peak, level.peak);
-    return peak;
+    Extremes found;
+    for (const stats::Level& level : pass(*nothing).output) {
+        found.peak = std::max(found.peak, level.peak);
+        found.nan |= level.nan > 0;
+    }
+    return found;
 }
 
 // Whether the peak of the whole result decides how it is written: audio that must not clip, integers in steps
@@ -218,11 +225,16 @@ bool Job::State::scaled_by_peak() const {
            !(plan.flow.signal && in.type == SampleType::int16 && in.scaling.gain.size() <= 1);
 }
 
-// What samples are divided by on their way to the file.
+// What samples are divided by on their way to the file; integers that may have to stand for NaN set one
+// aside.
 double Job::State::output_scale() {
-    if (is_audio_name(spec.path)) return scaled_by_peak() ? std::max(1.0, peak()) : 1;
+    if (is_audio_name(spec.path)) return scaled_by_peak() ? std::max(1.0, extremes().peak) : 1;
     if (spec.type != SampleType::int16) return 1;
-    if (scaled_by_peak()) return std::max(peak(), 1e-300) / 32767;
+    if (scaled_by_peak()) {
+        const Extremes found = extremes();
+        spec.marks_nan = found.nan;
+        return std::max(found.peak, 1e-300) / 32767;
+    }
     const std::vector<double>& gain = report.input.scaling.gain;
     return gain.empty() ? 1 : std::abs(gain.front());
 }
@@ -248,7 +260,7 @@ std::unique_ptr<io::Writer> Job::State::create() {
     file = writer.get();
     const SampleType stored = audio ? computed() : spec.type;  // audio writers convert themselves
     if (stored == computed() && scale == 1) return writer;
-    return converting_writer(std::move(writer), computed(), stored, scale);
+    return converting_writer(std::move(writer), computed(), stored, scale, spec.marks_nan);
 }
 
 std::unique_ptr<io::Writer> Job::State::illustrated(std::unique_ptr<io::Writer> writer) {
@@ -290,6 +302,7 @@ void Job::State::warn_of_samples() {
     if (nan + inf > 0)
         warn(report.input.label(), to_text(nan) + " NaN and " + to_text(inf) +
                                        " Inf samples: they spoil the outputs that use them");
+    if (spec.marks_nan) warn(spec.path, "NaN is written as -32768, which _FillValue names; int16 has no NaN");
     if (report.clipped > 0)
         warn(spec.path,
              to_text(report.clipped) + " samples were beyond the range of the output and were clipped");

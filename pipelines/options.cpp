@@ -1,6 +1,8 @@
 #include "pipelines/options.hpp"
 
 #include <cmath>
+#include <mutex>
+#include <set>
 
 #include "core/base/error.hpp"
 
@@ -151,6 +153,19 @@ io::OpenOptions open_options(const Params& input) {
     o.gap_tolerance = input.number("gap-tolerance");
     o.filename_time = input.text("filename-time");
     return o;
+}
+
+void warn_of_idle_options(const Params& input, const io::Recording& r) {
+    static std::mutex mutex;
+    static std::set<std::string> told;
+    if (r.format != "audio") return;
+    for (const std::string_view name : {"raw", "gaps", "gap-tolerance"}) {
+        if (!input.given(name)) continue;
+        const std::scoped_lock lock(mutex);
+        if (told.emplace(name).second)
+            warn(r.label(), input.spelled(name) +
+                                " changes nothing: audio has neither scale attributes nor time stamps");
+    }
 }
 
 Part part_of(const Params& input, const io::Recording& r) {

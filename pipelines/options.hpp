@@ -19,6 +19,8 @@ std::span<const Param> execution_params();  // --device, --memory, --strategy, -
 std::vector<Param> joined(std::initializer_list<std::span<const Param>> lists);
 
 io::OpenOptions open_options(const Params& input);
+/// Warns, once a run, of options that are given and have no meaning for an input of this format.
+void warn_of_idle_options(const Params& input, const io::Recording& recording);
 
 /// The part of an input that --start, --end and --duration pick, in input frames: [first, end), with first 0
 /// and end `frames` where nothing is said. Error where it is empty or beyond the input, or a rate is needed

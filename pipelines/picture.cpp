@@ -160,4 +160,11 @@ void draw(const SpectrogramPicture& picture, const std::string& path) {
     c.write(path);
 }
 
+void check_picture_name(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    for (char& c : ending)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    if (ending != ".png") throw usage_error("pictures are PNG", "let the name end in .png", path);
+}
+
 }  // namespace convoy::pipelines

@@ -32,6 +32,9 @@ struct PanelSize {
 };
 PanelSize panel_size(Index panels);
 
+/// Error (a wrong request) where a picture's name promises another format than PNG.
+void check_picture_name(const std::string& path);
+
 /// Writes the picture. Throws Error if the file cannot be written.
 void draw(const SpectrogramPicture& picture, const std::string& path);
 

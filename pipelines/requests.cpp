@@ -15,6 +15,9 @@ namespace convoy::pipelines {
 namespace {
 
 std::vector<std::string> inputs_of(std::vector<std::string> words, const Params& batch) {
+    if (batch.flag("null") && !batch.given("files-from"))
+        throw usage_error("-0 tells how the names of --files-from are separated",
+                          "give that, or leave it out");
     if (batch.given("files-from")) {
         const auto listed = read_list(batch.text("files-from"), batch.flag("null"));
         words.insert(words.end(), listed.begin(), listed.end());
@@ -35,6 +38,9 @@ std::string recording_date(const std::string& input) {
 // One output for each input, from a name, folder or template.
 std::vector<std::string> outputs_for(const std::vector<std::string>& inputs, const std::string& output,
                                      const std::string& format) {
+    if (output.empty()) throw usage_error("the output has no name", "say where the result goes: -o OUT.h5");
+    if (output == "-")
+        throw usage_error("results are files, and are not written to standard output", "give -o OUT.h5");
     if (output == "null") return std::vector<std::string>(inputs.size(), "null");
     const std::string extension = format.empty() ? ".h5" : (format.starts_with('.') ? "" : ".") + format;
     return name_outputs(inputs, {output, extension, inputs.size() > 1}, recording_date);

@@ -57,11 +57,31 @@ std::string numbered(const std::string& path, std::size_t number) {
         .string();
 }
 
+// "a//b/" as "/a/b"; names that cannot be found again, or that something else has, are refused.
+std::string dataset_named(const std::string& text, const std::vector<io::Axis>& axes) {
+    const auto refuse = [&](const std::string& why) {
+        return usage_error("--out-dataset '" + text + "' " + why, "give a path like /filtered or /a/b");
+    };
+    std::string path, last;
+    for (const std::string& part : split(text, '/')) {
+        if (part.empty()) continue;
+        if (part == "." || part == "..")
+            throw refuse("has a part " + part + ", which HDF5 paths do not know");
+        path += "/" + part;
+        last = part;
+    }
+    if (path.empty()) throw refuse("names no dataset");
+    if (path == "/convoy" || path.starts_with("/convoy/"))
+        throw refuse("is where convoy writes how the file was made");
+    for (const io::Axis& axis : axes)
+        if (axis.name == last) throw refuse("is the name of the scale of an axis");
+    return path;
+}
+
 }  // namespace
 
 bool is_audio_name(const std::string& path) {
-    const std::string ending = std::filesystem::path(path).extension().string();
-    return !ending.empty() && ending != ".h5" && ending != ".hdf5" && ending != ".nwb" && ending != ".nc";
+    return io::writes_audio(path);
 }
 
 io::OutputSpec describe(const Flow& flow, SampleType computed, Span part, const std::string& path,
@@ -102,8 +122,7 @@ io::OutputSpec describe_result(const Flow& flow, SampleType computed, Span part,
         if (!ending.starts_with('.')) ending = "." + ending;
         if (std::filesystem::path(path).extension() != ending) s.path += ending;
     }
-    if (options.has("out-dataset")) s.dataset = options.text("out-dataset");
-    if (!s.dataset.starts_with('/')) s.dataset = "/" + s.dataset;
+    if (options.given("out-dataset")) s.dataset = dataset_named(options.text("out-dataset"), s.axes);
     if (const std::string type = options.text("output-dtype"); !type.empty()) s.type = type_named(type);
     s.chunks = options.integers("hdf5-chunks");
     s.bits = options.text("bits");
@@ -131,11 +150,13 @@ std::vector<io::OutputSpec> split_result(const io::OutputSpec& whole, const Flow
         io::Axis& time = s.axes[static_cast<std::size_t>(s.time_axis)];
         time.first = flow.axes[static_cast<std::size_t>(flow.time_axis)].first +
                      static_cast<double>(first) * time.step;
-        if (at_inputs) {  // counted from that input's own first sample
+        if (at_inputs) {  // on that input's own scale of time
             s.path = outputs[i];
             s.source = joined.readers[i];
             s.time_first -= starts[i] * flow.time_up;
-            if (input.rate) time.first -= static_cast<double>(starts[i]) / *input.rate;
+            if (input.rate)
+                time.first += s.source->recording().time_first - input.time_first -
+                              static_cast<double>(starts[i]) / *input.rate;
         } else {
             s.path = numbered(whole.path, i + 1);
         }

@@ -17,8 +17,9 @@ class NullWriter : public io::Writer {
 
 class ConvertingWriter : public io::Writer {
   public:
-    ConvertingWriter(std::unique_ptr<io::Writer> inner, SampleType from, SampleType to, double scale)
-        : inner_(std::move(inner)), from_(from), to_(to), scale_(scale) {}
+    ConvertingWriter(std::unique_ptr<io::Writer> inner, SampleType from, SampleType to, double scale,
+                     bool marks_nan)
+        : inner_(std::move(inner)), from_(from), to_(to), scale_(scale), marks_nan_(marks_nan) {}
 
     bool ordered() const override { return inner_->ordered(); }
     void finish() override { inner_->finish(); }
@@ -48,16 +49,19 @@ class ConvertingWriter : public io::Writer {
         if constexpr (std::is_floating_point_v<T>) {
             return static_cast<T>(value / scale_);
         } else {
-            constexpr double low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+            constexpr double lowest = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+            const double low = marks_nan_ ? lowest + 1 : lowest;
+            if (std::isnan(value)) return marks_nan_ ? std::numeric_limits<T>::min() : T{0};
             const double scaled = std::nearbyint(value / scale_);
             if (!(scaled >= low && scaled <= high)) ++clipped_;
-            return std::isnan(scaled) ? T{0} : static_cast<T>(std::clamp(scaled, low, high));
+            return static_cast<T>(std::clamp(scaled, low, high));
         }
     }
 
     std::unique_ptr<io::Writer> inner_;
     SampleType from_, to_;
     double scale_;
+    bool marks_nan_;
     Index clipped_ = 0;
     std::vector<std::byte> converted_;
 };
@@ -69,8 +73,8 @@ std::unique_ptr<io::Writer> null_writer() {
 }
 
 std::unique_ptr<io::Writer> converting_writer(std::unique_ptr<io::Writer> inner, SampleType from,
-                                              SampleType to, double scale) {
-    return std::make_unique<ConvertingWriter>(std::move(inner), from, to, scale);
+                                              SampleType to, double scale, bool marks_nan) {
+    return std::make_unique<ConvertingWriter>(std::move(inner), from, to, scale, marks_nan);
 }
 
 }  // namespace convoy::pipelines

@@ -11,8 +11,9 @@ namespace convoy::pipelines {
 std::unique_ptr<io::Writer> null_writer();
 
 /// Passes samples of type `from` on to `inner` as `to`: rounded to nearest and clipped (counted) for
-/// integers, divided by `scale` first.
+/// integers, divided by `scale` first. NaN is no sample that was clipped: with `marks_nan` it becomes the
+/// lowest integer, which no other sample then is.
 std::unique_ptr<io::Writer> converting_writer(std::unique_ptr<io::Writer> inner, SampleType from,
-                                              SampleType to, double scale);
+                                              SampleType to, double scale, bool marks_nan = false);
 
 }  // namespace convoy::pipelines

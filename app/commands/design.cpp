@@ -87,6 +87,14 @@ int run(const Call& call) {
     if (points < 2 || points > 10'000'000) throw usage_error("--points must be from 2 to 10000000");
     if (p.given("taps") && pipelines::names_band(p))
         throw usage_error("--taps and a band exclude each other");
+    for (const std::string_view name : {"numtaps", "transition", "atten-db", "window"})
+        if (p.given("taps") && p.given(name))
+            throw usage_error(
+                "--" + std::string(name) + " shapes a filter that is designed, and --taps names one",
+                "leave it out");
+    if (p.given("points") && !p.flag("response") && !p.given("png"))
+        throw usage_error("--points is of the response", "give --response or --png too");
+    if (p.given("png")) pipelines::check_picture_name(p.text("png"));
 
     std::vector<std::pair<std::string, std::string>> notes;
     std::vector<double> taps;

@@ -9,8 +9,19 @@ namespace convoy::command {
 
 namespace {
 
+// The words for inputs, without those that pick a part: a file is looked at whole.
+std::span<const Param> inspected_params() {
+    static const std::vector<Param> list = [] {
+        std::vector<Param> taken;
+        for (const Param& p : pipelines::input_params())
+            if (p.name != "start" && p.name != "end" && p.name != "duration") taken.push_back(p);
+        return taken;
+    }();
+    return list;
+}
+
 std::vector<Group> groups() {
-    return {{"Input", pipelines::input_params()}, {"Output", app::listing_params()}};
+    return {{"Input", inspected_params()}, {"Output", app::listing_params()}};
 }
 
 std::string extents(const std::vector<Index>& dims) {
@@ -84,6 +95,7 @@ void print_text(const io::Recording& r) {
 }
 
 int run(const Call& call) {
+    app::check_listing(call.params);
     io::OpenOptions options = pipelines::open_options(call.params);
     if (!call.params.given("gaps")) options.gaps = "ignore";  // shown, not refused
     Json files = Json::array();

@@ -6,11 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/printable.hpp"
+
 namespace convoy {
 
 namespace {
 std::string one_line(const std::string& where, const std::string& what, const std::string& hint) {
-    return (where.empty() ? "" : where + ": ") + what + (hint.empty() ? "" : "; " + hint);
+    return printable((where.empty() ? "" : where + ": ") + what + (hint.empty() ? "" : "; " + hint));
 }
 
 std::mutex handler_mutex;
@@ -47,7 +49,7 @@ void warn(std::string where, std::string text) {
     std::scoped_lock lock(handler_mutex);
     for (const WarningListener* listener : listeners())
         listener->heard_(where, text);
-    handler(where, text);
+    handler(printable(where), printable(text));
 }
 
 WarningListener::WarningListener(WarningHandler heard) : heard_(std::move(heard)) {

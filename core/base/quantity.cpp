@@ -151,6 +151,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 std::string to_text(double value) {
     std::array<char, 40> buffer{};
+    // 100000 Hz, and not 1e+05: whole numbers that a double counts exactly are written out.
+    if (std::floor(value) == value && std::abs(value) < 0x1p53 && !(value == 0 && std::signbit(value)))
+        return std::to_string(static_cast<Index>(value));
     const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
     return {buffer.data(), end};
 }

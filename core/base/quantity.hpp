@@ -28,7 +28,7 @@ std::optional<Time> parse_time(std::string_view text);
 /// "300,3000" as words.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Shortest text that reads back as the same number, with a point whatever the locale.
+/// Shortest text that reads back as the same number (whole ones written out), with a point in any locale.
 std::string to_text(double value);
 std::string to_text(Index value);
 /// For people: "3.2 GiB", "1.5 GB/s" uses to_text elsewhere; three figures.

@@ -83,6 +83,10 @@ std::optional<Start> start_in_file(const Source& source);
 /// fits neither.
 Scaling scaling_of(const Source& source, Index channels);
 
+/// The stored integer that stands for NaN: CF's _FillValue or missing_value, of packed data (with
+/// scale_factor or add_offset). nullopt where there is none.
+std::optional<double> fill_value_of(const Source& source);
+
 // --- recording.cpp
 
 /// Everything but the selection of channels. Error for a gap in the time stamps where options.gaps is

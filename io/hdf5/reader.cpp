@@ -1,5 +1,6 @@
 // The HDF5 member of the formats: opens a dataset, says what it is, and hands out its samples.
 #include <algorithm>
+#include <limits>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ class Hdf5Reader final : public Reader {
   private:
     void select(const OpenOptions& options);
 
+    void read_stored(Span span, Lanes lanes, std::byte* dst, Index pitch);
     void read_elements(const Block& block, std::byte* dst, Index pitch);
     void gather_inner(Block block, const std::vector<Run>& runs, std::byte* dst, Index pitch);
 
@@ -48,6 +50,7 @@ class Hdf5Reader final : public Reader {
     std::unique_ptr<Samples> samples_;
     bool channels_outer_ = false;  // which side of time the selected channels are on
     std::vector<Index> selected_;  // by position in the output; empty: all
+    std::optional<double> fill_;   // the stored integer that stands for NaN: samples are delivered as floats
 };
 
 Hdf5Reader::Hdf5Reader(const std::string& path, const OpenOptions& options)
@@ -57,6 +60,8 @@ Hdf5Reader::Hdf5Reader(const std::string& path, const OpenOptions& options)
     recording_ = describe(source_, storage, options);
     frame_ = frame_of(source_.dims, recording_.time_axis);
     select(options);
+    if (!options.raw) fill_ = fill_value_of(source_);
+    if (fill_) recording_.type = source_.element.wide ? SampleType::float64 : SampleType::float32;
     samples_ = open_samples(source_, storage, frame_);
 }
 
@@ -99,6 +104,26 @@ void Hdf5Reader::select(const OpenOptions& options) {
 }
 
 void Hdf5Reader::read(Span span, Lanes lanes, std::byte* dst, Index pitch) {
+    if (!fill_) return read_stored(span, lanes, dst, pitch);
+    const SampleType stored = source_.element.type;
+    const Index row = span.count * lanes.inner_count;
+    std::vector<std::byte> integers(static_cast<std::size_t>(lanes.outer_count * row * bytes_of(stored)));
+    read_stored(span, lanes, integers.data(), span.count);
+    dispatch(stored, [&](auto from) {
+        dispatch(recording_.type, [&](auto to) {
+            using To = decltype(to);
+            const auto* in = reinterpret_cast<const decltype(from)*>(integers.data());
+            for (Index o = 0; o < lanes.outer_count; ++o) {
+                To* out = reinterpret_cast<To*>(dst) + o * pitch * lanes.inner_count;
+                for (Index i = 0; i < row; ++i, ++in)
+                    out[i] = static_cast<double>(*in) == *fill_ ? std::numeric_limits<To>::quiet_NaN()
+                                                                : static_cast<To>(*in);
+            }
+        });
+    });
+}
+
+void Hdf5Reader::read_stored(Span span, Lanes lanes, std::byte* dst, Index pitch) {
     const Index parts = source_.element.parts;
     const Index first = lanes.inner_first / parts;
     const Index last = (lanes.inner_first + lanes.inner_count + parts - 1) / parts;

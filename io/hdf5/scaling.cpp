@@ -65,4 +65,15 @@ Scaling scaling_of(const Source& source, Index channels) {
     return out;
 }
 
+std::optional<double> fill_value_of(const Source& source) {
+    Lock lock;
+    const hid_t dataset = source.dataset;
+    const Type type(H5Dget_type(dataset));
+    if (H5Tget_class(type) != H5T_INTEGER) return std::nullopt;
+    if (!has_attribute(dataset, "scale_factor") && !has_attribute(dataset, "add_offset")) return std::nullopt;
+    for (const char* name : {"_FillValue", "missing_value"})
+        if (const auto held = attribute(dataset, name); held && held->number()) return held->number();
+    return std::nullopt;
+}
+
 }  // namespace convoy::io::h5

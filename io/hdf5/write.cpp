@@ -15,7 +15,8 @@ namespace {
 class Hdf5Writer : public Writer {
   public:
     explicit Hdf5Writer(const OutputSpec& spec)
-        : part_(spec.path, gzip_level(spec) ? 0 : spec.shape.samples() * bytes_of(spec.type),
+        : part_(spec.path,
+                scale_bytes(spec) + (gzip_level(spec) ? 0 : spec.shape.samples() * bytes_of(spec.type)),
                 spec.resume.has_value()),
           shape_(spec.shape),
           size_(bytes_of(spec.type)),

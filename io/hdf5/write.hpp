@@ -106,6 +106,9 @@ void travel(const OutputSpec& spec, const Change& change, Copier& copier, hid_t 
 void attach_scales(hid_t file, hid_t dataset, const OutputSpec& spec,
                    const std::vector<std::vector<std::string>>& scales);
 
+/// Bytes of the values of the scales that attach_scales() makes where none travel.
+Index scale_bytes(const OutputSpec& spec);
+
 /// Makes groups on the way to `path`.
 void make_groups(hid_t file, const std::string& path, const std::string& where);
 /// Attributes of text and numbers; replaced where they are there.

@@ -1,5 +1,6 @@
 // Everything in an HDF5 output but its samples, made before the first of them.
 #include <algorithm>
+#include <limits>
 
 #include "io/hdf5/gathering.hpp"
 #include "io/hdf5/source.hpp"
@@ -67,6 +68,12 @@ Dataset make_dataset(hid_t file, const OutputSpec& spec, const std::vector<Index
             check(H5Pset_deflate(create, static_cast<unsigned>(*level)), where, what);
         }
     }
+    for (std::string above = spec.dataset; above != "/"; above = parent_of(above)) {
+        const Object there = open_object(file, above);
+        if (there.valid() && (above == spec.dataset || kind_of(there) != ObjectKind::group))
+            throw usage_error("the input has something else at " + above + ", which travels to the output",
+                              "name the result with --out-dataset", where);
+    }
     make_groups(file, parent_of(spec.dataset), where);
     return Dataset(check(
         H5Dcreate2(file, spec.dataset.c_str(), stored_type(spec), space, H5P_DEFAULT, create, H5P_DEFAULT),
@@ -116,12 +123,24 @@ void inherit_attributes(Copier& copier, const Origin& origin, hid_t dataset) {
         if (has_attribute(dataset, name)) H5Adelete(dataset, name);
 }
 
+// CF: of the type that is stored.
+void set_fill_value(hid_t dataset, const std::string& where) {
+    constexpr const char* what = "attribute _FillValue cannot be written";
+    constexpr std::int16_t value = std::numeric_limits<std::int16_t>::min();
+    if (has_attribute(dataset, "_FillValue")) H5Adelete(dataset, "_FillValue");
+    Space space(check(H5Screate(H5S_SCALAR), where, what));
+    Attribute made(check(H5Acreate2(dataset, "_FillValue", H5T_STD_I16LE, space, H5P_DEFAULT, H5P_DEFAULT),
+                         where, what));
+    check(H5Awrite(made, H5T_NATIVE_INT16, &value), where, what);
+}
+
 void describe(hid_t dataset, const OutputSpec& spec) {
     const std::string& where = spec.path;
     for (const auto& [name, text] : spec.attributes)
         set_text(dataset, name, text, where);
     if (spec.rate) set_number(dataset, "sampling_rate", *spec.rate, where);
     if (spec.scale_factor != 0) set_number(dataset, "scale_factor", spec.scale_factor, where);
+    if (spec.marks_nan) set_fill_value(dataset, where);
     if (!spec.source) return;
     const Recording& r = spec.source->recording();
     for (const auto& [name, text] : r.tags)

@@ -69,6 +69,13 @@ std::string place_for(hid_t file, const std::string& group, const std::string& n
 
 }  // namespace
 
+Index scale_bytes(const OutputSpec& spec) {
+    Index bytes = 0;
+    for (std::size_t a = 0; a < std::min(spec.axes.size(), spec.dims.size()); ++a)
+        if (with_values(spec.axes[a], spec.dims[a], spec)) bytes += spec.dims[a] * Index{sizeof(double)};
+    return bytes;
+}
+
 void attach_scales(hid_t file, hid_t dataset, const OutputSpec& spec,
                    const std::vector<std::vector<std::string>>& scales) {
     const std::string group = parent_of(spec.dataset);

@@ -88,7 +88,7 @@ class Walk {
 
     void object(const std::string& path) {
         Object from = open_object(source_, path);
-        if (!from.valid() || identity(from) == signal_ || path == spec_.dataset) return;
+        if (!from.valid() || identity(from) == signal_) return;
         const auto [known, first] = made_.try_emplace(identity(from), path);
         if (!first) {  // another name for what is there already
             if (open_object(file_, known->second).valid())

@@ -38,6 +38,9 @@ design::Filter design_filter(const Params& p, double rate) {
     if (given != 1) throw usage_error("give one of --lowpass, --highpass, --bandpass and --bandstop");
     if (p.given("numtaps") && p.given("transition"))
         throw usage_error("--numtaps and --transition exclude each other", "give one of them");
+    if (p.given("numtaps") && p.given("window") && p.given("atten-db"))
+        throw usage_error(p.spelled("atten-db") + " has no say where --numtaps and --window are given",
+                          "leave out one of them");
     request.rate = rate;
     if (const auto n = p.integer_if("numtaps")) request.numtaps = *n;
     request.transition = p.number_if("transition");

@@ -130,6 +130,22 @@ void make_zero_phase(const Params& p, const Flow& flow, Taps& taps) {
     taps.notes.emplace_back("zero_phase", "forward and backward");
 }
 
+// Options that change nothing here are mistakes.
+void refuse_idle_options(const Params& p, Index decimate) {
+    const bool designed = pipelines::names_band(p);
+    if (!designed)
+        for (const std::string_view name : {"numtaps", "transition", "atten-db", "window"})
+            if (p.given(name))
+                throw usage_error(p.spelled(name) + " shapes a filter that is designed, and none is",
+                                  "give a band, --lowpass HZ say, or leave it out");
+    if (p.flag("no-antialias") && (decimate == 1 || designed || p.given("taps")))
+        throw usage_error(
+            p.spelled("no-antialias") + (decimate == 1 ? " goes with --decimate" : " goes without a filter"),
+            "leave it out");
+    if (p.given("padding") && p.text("mode") == "valid")
+        throw usage_error(p.spelled("padding") + " has nothing to pad in mode valid", "leave it out");
+}
+
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     for (const std::string_view name : {"corners", "order"})
         if (p.given(name))
@@ -138,6 +154,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
                 "give the steepness as --transition HZ and --atten-db DB, or the length as --numtaps N");
     const Index decimate = p.given("decimate") ? p.integer("decimate") : 1;
     if (decimate < 1) throw usage_error(p.spelled("decimate") + " must be 1 or more");
+    refuse_idle_options(p, decimate);
     Taps taps = given_or_designed(p, flow, decimate);
     warn_of_aliasing(taps, decimate, flow);
     if (p.flag("zero-phase")) make_zero_phase(p, flow, taps);

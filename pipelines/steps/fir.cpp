@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/base/error.hpp"
 #include "pipelines/calibration.hpp"
 
 namespace convoy::pipelines {
@@ -93,7 +94,11 @@ Planned plan_fir(Fir fir, Flow& flow, const Execution& execution) {
     problem.complex = flow.complex;
     problem.scaling = flow.scaling;
     problem.arithmetic = arithmetic_of(flow, execution);
-    conv1d::check(problem);
+    try {
+        conv1d::check(problem);
+    } catch (const Error& e) {  // the same, with the file's name
+        throw Error(e.fault(), flow.label, e.problem(), e.hint());
+    }
     const conv1d::Choice choice = chosen(problem, execution);
 
     Planned planned;

@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/spectrum/spectrum.hpp"
 #include "core/window/window.hpp"
+#include "pipelines/picture.hpp"
 #include "pipelines/step.hpp"
 #include "pipelines/steps/spectrogram_problem.hpp"
 #include "pipelines/steps/spectrogram_python.hpp"
@@ -172,6 +173,10 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     if (!flow.signal)
         throw usage_error("a spectrogram is made of signals, and this is an image already",
                           "put the step spectrogram before conv2d", flow.label);
+    if (p.given("png"))
+        pipelines::check_picture_name(p.text("png"));
+    else if (p.given("png-reduce"))
+        throw usage_error(p.spelled("png-reduce") + " is of pictures", "give --png FILE too");
     Problem problem;
     problem.rate = flow.rate_for("a spectrogram");
     problem.shape = flow.shape;

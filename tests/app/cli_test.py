@@ -370,15 +370,15 @@ class Test:
         assert done.returncode == 1 and "standard output" in done.stderr and done.stderr.count("\n") == 1, done
 
 
-def main():
+def main(tests=Test, prefix="cli-"):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("convoy")
     parser.add_argument("--only", default="", help="tests whose name holds this")
     args = parser.parse_args()
     wrong = 0
-    with tempfile.TemporaryDirectory(prefix="cli-") as folder:
-        test = Test(args.convoy, folder)
-        for name in [n for n in dir(test) if n.startswith("test_") and args.only in n]:
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        test = tests(args.convoy, folder)
+        for name in [n for n in sorted(vars(tests)) if n.startswith("test_") and args.only in n]:
             begun = time.monotonic()
             try:
                 getattr(test, name)()

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Words that the program cannot follow: options without a say, odd names, pipes, signals while it waits.
+
+    options_test.py CONVOY [--only TEXT]
+
+Each is one line and an exit status, and never passed over in silence.
+"""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+from scipy.io import wavfile
+
+from cli_test import TAPS, Test, main, read, write_signal
+
+
+class Options(Test):
+    def __init__(self, convoy, folder):
+        super().__init__(convoy, folder)
+        self.wav = self.folder / "tone.wav"
+        wavfile.write(self.wav, 1000, (self.noise.standard_normal((2000, 2)) * 3000).astype("i2"))
+        self.taps = self.folder / "taps.txt"
+        self.taps.write_text("0.25\n0.5\n0.25\n")
+
+    def test_options_without_a_say(self):
+        folder, taps = self.place(), ["--taps", self.taps]
+        idle = [([*taps, "--numtaps", "5"], "--numtaps"), ([*taps, "--window", "hann"], "--window"),
+                ([*taps, "--atten-db", "40"], "--atten-db"), (["--decimate", "2", "--transition", "5"], "--transition"),
+                ([*taps, "--no-antialias"], "--no-antialias"), ([*TAPS, "--decimate", "2", "--no-antialias"], "--no-antialias"),
+                ([*taps, "--mode", "valid", "--padding", "edge"], "--padding"),
+                ([*TAPS, "--window", "hann", "--atten-db", "40"], "--atten-db"), ([*taps, "-0"], "-0"),
+                ([*taps, "--lowpass", "10"], "--taps")]
+        for words, said in idle:
+            self.refuse("filter", self.wav, "-o", folder / "o.h5", *words, status=2, said=[said], folder=folder)
+        for words, said in ((["--strategy", "fft"], "--strategy"), (["--explain"], "--explain"),
+                            (["--png-reduce", "mean"], "--png"), (["--png", folder / "x.jpg"], ".png")):
+            self.refuse("spectrogram", self.wav, "-o", folder / "o.h5", "--nfft", "64", *words, status=2, said=[said],
+                        folder=folder)
+        design = ["design", "--rate", "1000"]
+        self.refuse(*design, *taps, "--window", "hann", status=2, said=["--window"])
+        self.refuse(*design, *TAPS, "--points", "9", status=2, said=["--points"])
+        self.refuse(*design, *TAPS, "--json", "--csv", status=2, said=["--csv"])
+        self.refuse(*design, *TAPS, "--png", folder / "x.svg", status=2, said=[".png"], folder=folder)
+        self.refuse("inspect", self.wav, "--start", "1", status=2, said=["--start"])
+        self.refuse("inspect", self.wav, "--json", "--csv", status=2, said=["--csv"])
+
+    def test_options_of_other_inputs(self):
+        """What only HDF5 knows is told where audio comes, once a run; the work is done."""
+        folder, other = self.place(), self.folder / "other.wav"
+        other.write_bytes(self.wav.read_bytes())
+        done = self.filter(self.wav, other, "-o", folder / "out", "--taps", self.taps, "--raw", "--gaps", "split")
+        lines = done.stderr.splitlines()
+        assert len(lines) == 2 and all(line.startswith("convoy: warning: ") for line in lines), done.stderr
+        assert "--raw" in lines[0] and "--gaps" in lines[1] and len(list((folder / "out").iterdir())) == 2
+        done = self.filter(self.signal, "-o", folder / "o.h5", *TAPS, "--raw", "--gaps", "split")
+        assert not done.stderr, done.stderr
+
+    def test_datasets_that_cannot_be(self):
+        folder = self.place()
+        for name in ("", "/", "//", ".", "..", "/a/../b", "a/./b", "/convoy", "convoy/x", "/time", "x/channel"):
+            self.refuse("filter", self.signal, "-o", folder / "o.h5", *TAPS, "--out-dataset", name, status=2,
+                        said=["--out-dataset", f"'{name}'"], folder=folder)
+        for name, path in (("a//b", "/a/b"), ("x/", "/x"), ("with space", "/with space"), ("time_of_day", "/time_of_day")):
+            self.filter(self.signal, "-o", folder / "o.h5", *TAPS, "--out-dataset", name, "--overwrite")
+            with h5py.File(folder / "o.h5") as file:
+                assert file[path].shape == (20_000, 3) and file[path].dims[0].label == "time"
+        source = self.folder / "crowded.h5"
+        write_signal(source, self.noise.standard_normal(2000, dtype="f4"))
+        with h5py.File(source, "a") as file:
+            file["notes"] = "mine"
+            file["about/by"] = "me"
+        for name in ("/notes", "/about", "/notes/x"):
+            self.refuse("filter", f"{source}:/data", "-o", folder / "p.h5", *TAPS, "--out-dataset", name, status=2,
+                        said=["p.h5", "--out-dataset"], folder=folder, left=["o.h5"])
+
+    def test_outputs_that_cannot_be(self):
+        folder = self.place()
+        for name, said in (("", "-o OUT.h5"), ("-", "standard output")):
+            self.refuse("filter", self.signal, "-o", name, *TAPS, status=2, said=[said], cwd=folder, folder=folder)
+        self.refuse("filter", self.signal, "-o", folder / "1.h5", "-o", folder / "2.h5", *TAPS, status=2, said=["1.h5", "2.h5"],
+                    folder=folder)
+        for name in ("o.png", "o.json", "o.txt"):
+            self.refuse("filter", self.signal, "-o", folder / name, *TAPS, status=2, said=[name], folder=folder)
+        self.refuse("filter", self.signal, "-o", "/dev/full", *TAPS, status=1, said=["/dev/full", "no regular file"])
+        self.filter(self.signal, "-o", f"{folder}/new/", *TAPS)
+        self.filter(self.signal, "-o", folder / "made" / "{stem}_low.h5", *TAPS)
+        assert read(folder / "new" / "signal.h5").tobytes() == read(folder / "made" / "signal_low.h5").tobytes()
+
+    def test_other_names_for_hdf5(self):
+        """What is no name of audio is HDF5, with all that goes with it."""
+        folder = self.place()
+        for name in ("o.he5", "o.H5", "o.dat"):
+            done = self.filter(self.signal, "-o", folder / name, *TAPS, "--compression", "gzip", "--report", "-")
+            with h5py.File(folder / name) as file:
+                assert file["data"].compression == "gzip" and "identity" in file["convoy"].attrs, name
+            assert '"dataset": "/data"' in done.stdout
+
+    def test_names_of_files(self):
+        """Control characters stay on the line, and cannot steer a terminal."""
+        folder = self.place()
+        name = "two\nlines\x1b\a.h5"
+        self.refuse("filter", folder / name, "-o", folder / "o.h5", *TAPS, status=1, said=["two\\nlines\\x1b\\x07.h5: no such"])
+        write_signal(folder / name, np.full(2000, np.nan, "f4"))
+        done = self.filter(folder / name, "-o", folder / "o.h5", *TAPS)
+        assert done.stderr.count("\n") == 1 and "two\\nlines\\x1b\\x07.h5:/data" in done.stderr, done.stderr
+        strange = os.fsdecode("täglich 日 \udcff.h5".encode("utf-8", "surrogateescape"))
+        os.rename(folder / name, folder / strange)
+        done = self.filter(folder / strange, "-o", folder / f"out {strange}", *TAPS, "--report", "-", errors="surrogateescape")
+        assert '"ending": "done"' in done.stdout and (folder / f"out {strange}").exists()
+
+    def test_counts_are_whole(self):
+        folder = self.place()
+        done = self.filter(self.wav, "-o", folder / "o.h5", "--taps", self.taps, "--end", "100000n")
+        assert "sample 100000," in done.stderr, done.stderr
+        self.refuse("filter", self.wav, "-o", folder / "p.h5", "--lowpass", "10", "--numtaps", "9999", "--mode", "valid", status=2,
+                    said=["tone.wav", "9999", "2000"])
+
+    def test_pipes(self):
+        """Inputs are files; taps and lists may come by a pipe, once for all files of a batch."""
+        folder = self.place()
+        fifo = folder / "pipe"
+        os.mkfifo(fifo)
+        self.refuse("filter", fifo, "-o", folder / "o.h5", *TAPS, status=1, said=["is a pipe", "to a file first"])
+        self.refuse("filter", "-", "-o", folder / "o.h5", *TAPS, status=2, said=["standard input", "to a file first"])
+        self.refuse("filter", "/dev/zero", "-o", folder / "o.h5", *TAPS, status=1, said=["is a device"])
+        self.filter(self.wav, "-o", folder / "o.h5", "--taps", self.taps)
+        expected = read(folder / "o.h5", "audio").tobytes()
+        npy = self.folder / "taps.npy"
+        np.save(npy, [0.25, 0.5, 0.25])
+        (self.folder / "again.wav").write_bytes(self.wav.read_bytes())
+        for number, source in enumerate((self.taps, npy)):
+            out = folder / str(number)
+            command = ["/bin/bash", "-c", 'cat "$0" | "$@"', source, self.convoy, "filter", self.wav, self.folder / "again.wav",
+                       "-o", out, "--taps", "-"]
+            done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
+            assert done.returncode == 0, done.stderr
+            assert [read(p, "audio").tobytes() for p in out.iterdir()] == [expected] * 2
+        command = ["/bin/bash", "-c", '"$0" filter "$1" -o "$2" --taps <(cat "$3")', self.convoy, self.wav, folder / "p.h5", self.taps]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and read(folder / "p.h5", "audio").tobytes() == expected, done.stderr
+        command = ["/bin/bash", "-c", '"$0" filter "$1" -o "$2" --taps <(cat "$1")', self.convoy, self.wav, folder / "q.h5"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "to a file first" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        self.refuse("filter", self.wav, "-o", folder / "q.h5", "--taps", self.folder, status=1, said=["is a folder"])
+
+    def test_closed_descriptors(self):
+        """What the shell closed is not taken for the first file that is opened."""
+        folder = self.place()
+        base = f'"{self.convoy}" filter "{self.wav}" -o "{folder}/o.h5"'
+        for words, said in (("--taps - <&-", "standard input"), (f'--taps "{self.taps}" --report - >&-', "standard output")):
+            done = subprocess.run(["/bin/bash", "-c", f"{base} {words}"], capture_output=True, text=True, timeout=60)
+            assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1, done
+        assert read(folder / "o.h5", "audio").shape == (2000, 2)    # the report came after it
+        done = subprocess.run(["/bin/bash", "-c", f'{base} --taps "{self.taps}" --overwrite 2>&- <&-'], timeout=60)
+        assert done.returncode == 0 and read(folder / "o.h5", "audio").shape == (2000, 2)
+
+    def test_signals_while_waiting(self):
+        """Taps and lists that do not come do not hold the program."""
+        folder = self.place()
+        fifo = folder / "pipe"
+        os.mkfifo(fifo)
+        out = ["-o", folder / "o.h5"]
+        for words in (["filter", self.wav, *out, "--taps", fifo], ["filter", self.wav, *out, "--taps", "-"],
+                      ["filter", "--files-from", "-", *out, "--taps", self.taps], ["design", "--rate", "1", "--taps", "-"]):
+            for number in (signal.SIGTERM, signal.SIGINT):
+                process = subprocess.Popen([str(self.convoy), *map(str, words)], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                           text=True)
+                time.sleep(0.15)
+                process.send_signal(number)
+                _, said = process.communicate(timeout=5)
+                assert process.returncode == 128 + number and said.count("\n") == 1 and "signal" in said, (words, said)
+
+    def test_nan_in_integers(self):
+        """int16 has no NaN: in HDF5 one value stands for it, and is read again as NaN; it is not counted as clipped."""
+        folder, source = self.place(), self.folder / "spoiled.h5"
+        samples = self.noise.standard_normal((2000, 2), dtype="f4")
+        samples[100, 0], samples[500, 1] = np.nan, np.inf
+        write_signal(source, samples)
+        done = self.filter(source, "-o", folder / "o.h5", "--taps", self.taps, "--output-dtype", "int16")
+        expected = np.stack([np.convolve(samples[:, c], [0.25, 0.5, 0.25], "same") for c in (0, 1)], 1)
+        with h5py.File(folder / "o.h5") as file:
+            stored, about = file["data"][...], dict(file["data"].attrs)
+        assert about["_FillValue"] == -32768 and about["_FillValue"].dtype == "i2" and stored.dtype == "i2"
+        assert np.array_equal(stored == -32768, np.isnan(expected)), "NaN is not marked"
+        finite = np.isfinite(expected)
+        assert np.max(np.abs(stored[finite] * about["scale_factor"] - expected[finite])) <= 0.51 * about["scale_factor"]
+        assert np.all(stored[np.isinf(expected)] == 32767)
+        assert "3 samples were beyond" in done.stderr and "_FillValue" in done.stderr, done.stderr
+        done = self.filter(folder / "o.h5", "-o", folder / "again.h5", "--taps", self.taps)
+        again = read(folder / "again.h5")
+        assert np.array_equal(np.isnan(again[:, 0]), np.isnan(np.convolve(expected[:, 0], [1, 1, 1], "same"))) and "3 NaN" in done.stderr
+        raw = self.filter(folder / "o.h5", "-o", folder / "raw.h5", "--taps", self.taps, "--raw")
+        assert not raw.stderr and read(folder / "raw.h5").min() < -8000
+        done = self.filter(source, "-o", folder / "o.wav", "--taps", self.taps, "--bits", "16")
+        assert "3 samples are NaN" in done.stderr and "written as 0" in done.stderr
+        clean = self.filter(self.signal, "-o", folder / "clean.h5", *TAPS, "--output-dtype", "int16")
+        with h5py.File(folder / "clean.h5") as file:
+            assert "_FillValue" not in file["data"].attrs and np.abs(file["data"][...].astype("i4")).max() == 32767
+        assert not clean.stderr
+
+    def test_few_descriptors_and_small_limits(self):
+        folder = self.place()
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+        done = subprocess.run([str(self.convoy), "filter", str(self.signal), "-o", str(folder / "o.h5"), *TAPS], capture_output=True,
+                              text=True, timeout=60, preexec_fn=limit)
+        assert done.returncode in (0, 1) and done.stderr.count("\n") == done.returncode, done
+
+
+if __name__ == "__main__":
+    sys.exit(main(Options, "options-"))
