@@ -1,5 +1,6 @@
 // The command line: CLI11 options made from the commands' declarations. The only file that knows CLI11.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,6 +64,7 @@ void add_option(Bound& bound, const Param& p, std::string_view group) {
     } else {
         option = bound.app->add_option(spellings(p), text, help);
         option->expected(p.optional_value ? 0 : 1, 1)->type_name(std::string(p.value));
+        option->allow_extra_args(false);  // a word behind the value is an input
         if (p.repeated)
             option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false)->take_all();
         else if (p.name == "output")
@@ -107,6 +109,31 @@ Call call_of(const Bound& bound, std::string words) {
         if (bare) call.params.set(p.name, "");
     }
     return call;
+}
+
+bool may_lack_value(const std::string& word, const std::vector<Bound*>& bound) {
+    for (const Bound* b : bound)
+        for (const Param& p : b->declared)
+            if (p.optional_value && word == "--" + std::string(p.name)) return true;
+    return false;
+}
+
+// The words in an order that leaves no doubt: an option that may lack its number (`--db`) goes to the end
+// where what follows is none, and what stands behind `--` is a name whatever it begins with.
+std::vector<std::string> ordered(const std::vector<std::string>& words, const std::vector<Bound*>& bound) {
+    std::vector<std::string> first, last;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--") {
+            for (++i; i < words.size(); ++i)
+                first.push_back(words[i].starts_with('-') ? "./" + words[i] : words[i]);
+        } else if (i + 1 < words.size() && may_lack_value(words[i], bound) && !parse_number(words[i + 1])) {
+            last.push_back(words[i]);
+        } else {
+            first.push_back(words[i]);
+        }
+    }
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
 }
 
 std::string version_text() {
@@ -187,7 +214,9 @@ int run_command_line(int argc, char** argv) {
     for (int i = 1; i < argc; ++i)
         words += " " + shell_quoted(argv[i]);
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> given = ordered({argv + 1, argv + argc}, views);
+        std::reverse(given.begin(), given.end());  // as CLI11 wants them
+        app.parse(std::move(given));
     } catch (const CLI::CallForHelp&) {
         const auto used = app.get_subcommands();
         write_text("-", used.empty() ? app.help() : used.front()->help(app.get_name()));

@@ -1,6 +1,7 @@
 #include "app/job_call.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/log.hpp"
 #include "app/output.hpp"
@@ -8,6 +9,7 @@
 #include "core/base/printable.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/html.hpp"
+#include "pipelines/inputs.hpp"
 #include "pipelines/requests.hpp"
 
 namespace convoy::app {
@@ -79,10 +81,7 @@ int run_single(pipelines::JobRequest request, const Params& params) {
 int run_several(std::vector<pipelines::JobRequest> requests, const Params& params) {
     pipelines::BatchOptions options;
     const std::string command = requests.empty() ? "" : requests.front().command;
-    if (const auto jobs = params.integer_if("jobs")) {
-        if (*jobs < 1 || *jobs > 1024) throw usage_error("--jobs must be from 1 to 1024");
-        options.jobs = static_cast<int>(*jobs);
-    }
+    if (const auto jobs = params.integer_if("jobs")) options.jobs = static_cast<int>(*jobs);
     options.fail_fast = params.flag("fail-fast");
     Progress progress(params, {});
     if (progress.shown())
@@ -117,9 +116,34 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     return 3;
 }
 
+// Reports and lists are written where they are asked for: not over an input or a result.
+void check_side_files(const std::vector<pipelines::JobRequest>& requests, const Params& params) {
+    namespace fs = std::filesystem;
+    const auto name_of = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
+    std::error_code ignored;
+    for (const char* option : {"report", "html", "failed-to"}) {
+        const std::string side = params.text(option);
+        if (side.empty() || side == "-") continue;
+        const auto refuse = [&](const std::string& path, const char* what) {
+            if (name_of(side) == name_of(path) || fs::equivalent(side, path, ignored))
+                throw usage_error("--" + std::string(option) + " " + side + " would replace " + what,
+                                  "give another name");
+        };
+        for (const pipelines::JobRequest& request : requests) {
+            refuse(pipelines::split_dataset(request.input).path, "an input");
+            for (const std::string& input : request.joined)
+                refuse(pipelines::split_dataset(input).path, "an input");
+            if (request.output != "null") refuse(request.output, "a result");
+        }
+    }
+}
+
 }  // namespace
 
 int run_requests(std::vector<pipelines::JobRequest> requests, const Params& params, bool batch) {
+    if (const auto jobs = params.integer_if("jobs"); jobs && (*jobs < 1 || *jobs > 1024))
+        throw usage_error("--jobs must be from 1 to 1024");
+    check_side_files(requests, params);
     // Folders that come from a template, or a name that ends in a slash; one that was typed should be there.
     if (!batch && requests.front().output != params.text("output")) pipelines::make_folders(requests.front());
     if (!batch) return run_single(std::move(requests.front()), params);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <new>
 
 #include "app/command.hpp"
@@ -38,6 +39,9 @@ int main(int argc, char** argv) {
                        (cancelled.kept() ? "; what is done is kept: run it again with --resume"
                                          : "; what was being written is removed"));
         return 128 + cancelled.signal();
+    } catch (const std::filesystem::filesystem_error& error) {
+        app::log_error(failed(error.path1().string(), "cannot be reached: " + error.code().message()).what());
+        return 1;
     } catch (const std::bad_alloc&) {
         app::log_error("not enough memory; use a smaller --chunk");
         return 1;

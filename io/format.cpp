@@ -68,6 +68,14 @@ std::string identity_in(const std::string& path) {
     return format ? format->identity(path) : std::string{};
 }
 
+std::vector<std::string> signals_in(const std::string& input) {
+    const Place place = place_of(input);
+    if (!place.dataset.empty() || input == "-") return {input};
+    check_file(place.path);
+    const Format* format = catalog().find_if([&](const Format& f) { return f.recognizes(place.path); });
+    return format ? format->signals(place.path) : std::vector{input};
+}
+
 std::unique_ptr<Reader> open(const std::string& input, OpenOptions options) {
     const Place place = place_of(input);
     if (input == "-" && !exists(input))

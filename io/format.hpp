@@ -175,12 +175,18 @@ struct Format {
     std::unique_ptr<Writer> (*create)(const OutputSpec&);
     /// OutputSpec::identity of an output; empty where there is none.
     std::string (*identity)(const std::string& path);
+    /// Inputs in the file that can be opened: `path` itself, or path:/dataset for each that can be a signal.
+    std::vector<std::string> (*signals)(const std::string& path);
 };
 
 const Catalog<Format>& catalog();
 
 /// Opens `input` (a path, or file.h5:/dataset) with the format that its content shows.
 std::unique_ptr<Reader> open(const std::string& input, OpenOptions options);
+
+/// The inputs that `input` may mean: itself, or each dataset of its file that can be a signal where none is
+/// named.
+std::vector<std::string> signals_in(const std::string& input);
 
 /// Creates an output in the format that its name's ending shows, HDF5 where it shows none. Error where the
 /// output is the input, exists without `overwrite`, its folder is missing, or the space does not suffice.

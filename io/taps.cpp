@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,17 +20,41 @@ namespace convoy::io {
 
 namespace {
 
+/// "0,25": a tap with a decimal comma, or two of them?
+bool may_be_decimal_comma(const std::string& line) {
+    const std::size_t from = line.find_first_not_of(" \t\r+-");
+    if (from == std::string::npos || line.compare(from, 2, "0,") != 0) return false;
+    return line.size() > from + 2 && line[from + 2] >= '0' && line[from + 2] <= '9' &&
+           line.find_first_of(".;,", from + 2) == std::string::npos;
+}
+
+/// As std::from_chars, but what is too small for a number is 0.
+std::from_chars_result parse_tap(const char* first, const char* last, double& value) {
+    auto result = std::from_chars(first, last, value);
+    if (result.ec != std::errc::result_out_of_range) return result;
+    const std::string_view text(first, static_cast<std::size_t>(result.ptr - first));
+    const std::size_t exponent = text.find_first_of("eE");
+    const bool small =
+        exponent != text.npos && exponent + 1 < text.size() ? text[exponent + 1] == '-' : text.find('.') < 2;
+    value = small ? 0 : std::numeric_limits<double>::infinity();
+    return {result.ptr, std::errc{}};
+}
+
 std::vector<double> parse_text(std::istream& in, const std::string& name) {
     std::vector<double> taps;
     Index number = 0;
     for (std::string line; std::getline(in, line);) {
-        ++number;
+        if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // a byte order mark
         line = line.substr(0, line.find('#'));
+        if (may_be_decimal_comma(line))
+            throw failed(name + ": line " + std::to_string(number),
+                         "'" + line.substr(0, 40) + "' may be one tap with a decimal comma, or two taps",
+                         "write a decimal point, or a blank behind the comma");
         for (std::size_t at = 0; (at = line.find_first_not_of(" \t\r,;", at)) != std::string::npos;) {
             const std::size_t end = std::min(line.find_first_of(" \t\r,;", at), line.size());
             const char* first = line.data() + at + (line[at] == '+' ? 1 : 0);
             double value = 0;
-            const auto [stop, error] = std::from_chars(first, line.data() + end, value);
+            const auto [stop, error] = parse_tap(first, line.data() + end, value);
             const std::string where = name + ": line " + std::to_string(number);
             if (error != std::errc{} || stop != line.data() + end)
                 throw failed(where,

@@ -44,7 +44,7 @@ constexpr Param output_list[] = {
     {.name = "output-dtype",
      .kind = Kind::choice,
      .value = "TYPE",
-     .help = "type of the samples that are written",
+     .help = "type of the samples that are written; int16 has a scale_factor, and a _FillValue for NaN",
      .choices = "float32,float64,int16"},
     {.name = "compression",
      .value = "KIND",
@@ -148,9 +148,15 @@ io::OpenOptions open_options(const Params& input) {
     if (const auto axis = input.integer_if("time-axis")) o.time_axis = static_cast<int>(*axis);
     o.rate = input.number_if("rate");
     if (o.rate && !(*o.rate > 0)) throw usage_error("--rate must be more than 0 Hz");
+    if (input.given("channels") && o.channels.empty())
+        throw usage_error(input.spelled("channels") + " lists none",
+                          "write it like 0,2,5-9, or leave it out for all");
     o.raw = input.flag("raw");
     o.gaps = input.text("gaps");
     o.gap_tolerance = input.number("gap-tolerance");
+    if (!(o.gap_tolerance > 0))
+        throw usage_error(input.spelled("gap-tolerance") + " must be more than 0 samples",
+                          "the default is 1.5");
     o.filename_time = input.text("filename-time");
     return o;
 }

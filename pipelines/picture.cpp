@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
+#include "core/base/error.hpp"
 #include "pipelines/canvas.hpp"
 #include "pipelines/colours.hpp"
 

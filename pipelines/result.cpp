@@ -121,6 +121,7 @@ io::OutputSpec describe_result(const Flow& flow, SampleType computed, Span part,
     if (std::string ending = options.text("format"); !ending.empty() && path != "null") {
         if (!ending.starts_with('.')) ending = "." + ending;
         if (std::filesystem::path(path).extension() != ending) s.path += ending;
+        s.format = ending.substr(1);
     }
     if (options.given("out-dataset")) s.dataset = dataset_named(options.text("out-dataset"), s.axes);
     if (const std::string type = options.text("output-dtype"); !type.empty()) s.type = type_named(type);

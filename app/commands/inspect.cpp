@@ -3,6 +3,7 @@
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
+#include "pipelines/inputs.hpp"
 #include "pipelines/options.hpp"
 
 namespace convoy::command {
@@ -94,6 +95,20 @@ void print_text(const io::Recording& r) {
     app::write_text("-", text);
 }
 
+// Files, globs, and of files that hold several signals each.
+std::vector<std::string> inputs_of(const Call& call) {
+    std::vector<std::string> inputs;
+    for (const std::string& input : pipelines::expand_inputs(call.inputs)) {
+        try {
+            const auto signals = call.params.given("dataset") ? std::vector{input} : io::signals_in(input);
+            inputs.insert(inputs.end(), signals.begin(), signals.end());
+        } catch (const Error&) {
+            inputs.push_back(input);  // told where it is opened
+        }
+    }
+    return inputs;
+}
+
 int run(const Call& call) {
     app::check_listing(call.params);
     io::OpenOptions options = pipelines::open_options(call.params);
@@ -101,7 +116,8 @@ int run(const Call& call) {
     Json files = Json::array();
     app::Table csv{"convoy.inspect/1", {}, {}};
     int status = 0;
-    for (const std::string& input : call.inputs) {
+    const std::vector<std::string> inputs = inputs_of(call);
+    for (const std::string& input : inputs) {
         try {
             const auto reader = io::open(input, options);
             const Json j = describe(reader->recording());
@@ -118,7 +134,7 @@ int run(const Call& call) {
                 print_text(reader->recording());
             }
         } catch (const Error& error) {
-            if (call.inputs.size() == 1) throw;
+            if (inputs.size() == 1) throw;
             app::log_error(error.what());
             status = 3;
         }

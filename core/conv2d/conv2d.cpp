@@ -55,7 +55,7 @@ void check_numbers(const Problem& p) {
     if (below(p.dilation, 1) || above(p.dilation))
         throw usage_error("the dilation " + text(p.dilation) + " must be 1 or more");
     if (below(p.pad, 0) || above(p.pad))
-        throw usage_error("the padding " + text(p.pad) + " must be 0 or more");
+        throw usage_error("the padding " + text(p.pad) + " must be from 0 to " + to_text(largest));
     if (p.groups < 1) throw usage_error("the number of groups must be 1 or more, not " + to_text(p.groups));
 }
 

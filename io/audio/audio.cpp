@@ -85,6 +85,7 @@ extern constinit const Format audio_format{
     .open = audio::open,
     .create = audio::create,
     .identity = audio::identity_in,
+    .signals = [](const std::string& path) { return std::vector{path}; },
 };
 
 }  // namespace convoy::io

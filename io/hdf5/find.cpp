@@ -131,12 +131,23 @@ Error why_not_there(hid_t file, const std::string& where, const std::string& pat
                   offered.empty() ? "h5ls -r lists what it has" : "it has " + offered);
 }
 
+/// All datasets at and below a group.
+std::vector<std::string> datasets(hid_t file, const std::string& group) {
+    std::vector<std::string> paths;
+    walk(file, group, [&](const std::string& path, hid_t object) {
+        if (kind_of(object) == ObjectKind::dataset) paths.push_back(path);
+    });
+    return paths;
+}
+
 std::string only_candidate(hid_t file, const std::string& path, const std::string& group) {
     const std::vector<std::string> found = candidates(file, group);
     const std::string where = group == "/" ? path : path + ":" + group;
     if (found.size() == 1) return found.front();
-    if (found.empty())
+    if (found.empty()) {  // the only dataset that there is says itself why it is none
+        if (const auto there = datasets(file, group); there.size() == 1) return there.front();
         throw failed(where, "no dataset in it can be a signal", "name one: FILE:/path/to/dataset");
+    }
     std::string list;
     for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 8); ++i)
         list += (i > 0 ? ", " : "") + found[i];

@@ -204,6 +204,14 @@ bool recognizes(const std::string& path) {
     ::close(file);
     return found;
 }
+
+std::vector<std::string> signals_in(const std::string& path) {
+    const Lock lock;
+    std::vector<std::string> inputs;
+    for (const std::string& dataset : candidates(open_file(path), "/"))
+        inputs.push_back(path + ":" + dataset);
+    return inputs.size() > 1 ? inputs : std::vector{path};  // one is found, and why there is none is told
+}
 }  // namespace
 }  // namespace h5
 
@@ -217,6 +225,7 @@ extern constinit const Format hdf5{
     },
     h5::create_writer,
     h5::identity_in,
+    h5::signals_in,
 };
 
 }  // namespace convoy::io

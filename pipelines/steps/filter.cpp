@@ -77,6 +77,11 @@ Taps given_or_designed(const Params& p, const Flow& flow, Index decimate) {
     }
     if (decimate > 1) {
         if (p.flag("no-antialias")) return {{1.0}, {{"anti_alias", "none"}}, true};
+        constexpr Index most = 100'000;  // its low-pass has 20 N + 1 taps
+        if (decimate > most)
+            throw usage_error(p.spelled("decimate") + " " + to_text(decimate) +
+                                  " needs a low-pass of more than " + to_text(20 * most) + " taps",
+                              "decimate in several runs, or give a filter");
         return {design::decimation_lowpass(decimate),
                 {{"anti_alias", "as scipy.signal.decimate, ftype fir"}},
                 true};

@@ -5,6 +5,7 @@
 
 Each is one line and an exit status, and never passed over in silence.
 """
+import json
 import os
 import resource
 import signal
@@ -202,6 +203,74 @@ class Options(Test):
         with h5py.File(folder / "clean.h5") as file:
             assert "_FillValue" not in file["data"].attrs and np.abs(file["data"][...].astype("i4")).max() == 32767
         assert not clean.stderr
+
+    def test_the_order_of_words(self):
+        """Inputs may stand anywhere: options take one word each, and `--db` none that is no number."""
+        folder, taps = self.place(), ["--taps", self.taps]
+        self.filter(self.wav, "-o", folder / "1.h5", *taps)
+        expected = read(folder / "1.h5", "audio").tobytes()
+        self.filter(*taps, self.wav, "-o", folder / "2.h5")
+        self.filter("-o", folder / "3.h5", "--threads", "1", self.wav, *taps)
+        self.filter(*taps, "-o", folder / "many", self.wav, self.signal)
+        (folder / "-dash.wav").write_bytes(self.wav.read_bytes())
+        self.filter(*taps, "-o", "4.h5", "--", "-dash.wav", cwd=folder)
+        for name in ("2.h5", "3.h5", "4.h5", "many/tone.h5"):
+            assert read(folder / name, "audio").tobytes() == expected, name
+        assert len(list((folder / "many").iterdir())) == 2
+        for number, words in enumerate((["--db", self.wav], [self.wav, "--db"], [self.wav, "--db", "1"])):
+            self.run("spectrogram", *words, "-o", folder / f"s{number}.h5", "--nfft", "64")
+        assert len({read(folder / f"s{n}.h5", "spectrogram").tobytes() for n in range(3)}) == 1
+
+    def test_reports_replace_nothing(self):
+        folder = self.place()
+        source = folder / "in.h5"
+        source.write_bytes(self.signal.read_bytes())
+        before = source.read_bytes()
+        for option in ("--report", "--failed-to"):
+            for name, said in (("in.h5", "an input"), ("o.h5", "a result")):
+                self.refuse("filter", source, "-o", folder / "o.h5", *TAPS, option, folder / "." / name, status=2,
+                            said=[option, said], folder=folder, left=["in.h5"])
+        assert source.read_bytes() == before
+        self.refuse("filter", source, "-o", folder / "o.h5", *TAPS, "--jobs", "0", status=2, said=["--jobs"], folder=folder,
+                    left=["in.h5"])
+
+    def test_values_that_make_no_sense(self):
+        folder = self.place()
+        wav = [self.wav, "-o", folder / "o.h5"]
+        taps = ["--taps", self.taps]
+        for words, said in (([*taps, "--channels", ""], "--channels"), ([*taps, "--gap-tolerance", "-1"], "--gap-tolerance"),
+                            (["--decimate", "1000000000"], "--decimate"), ([*taps, "--format", "xyz"], "--format xyz")):
+            self.refuse("filter", *wav, *words, status=2, said=[said], folder=folder)
+
+    def test_texts_of_taps(self):
+        folder, path = self.place(), self.folder / "strange.txt"
+        def taps(contents):
+            path.write_bytes(contents)
+            self.filter(self.wav, "-o", folder / "o.h5", "--taps", path, "--overwrite")
+            with h5py.File(folder / "o.h5") as file:
+                return list(file["convoy/taps"])
+        assert taps(b"\xef\xbb\xbf0.5\r\n0.25\r\n") == [0.5, 0.25]
+        assert taps(b"1e-400 1\n-1e-320\n") == [0, 1, -1e-320]
+        assert taps(b"1,1\n0.5,-2  # two\n") == [1, 1, 0.5, -2]
+        assert taps(b"0, 25") == [0, 25]
+        for contents, said in ((b"0,25\n0,5\n", "decimal comma"), (b"1e400\n", "not finite"), (b"x" * 5000, "'" + "x" * 40 + "'")):
+            path.write_bytes(contents)
+            self.refuse("filter", self.wav, "-o", folder / "p.h5", "--taps", path, status=1, said=["strange.txt", said])
+
+    def test_inspect_lists_what_is_there(self):
+        folder = self.place()
+        with h5py.File(folder / "many.h5", "w") as file:
+            for number in range(3):
+                file[f"g{number}/x"] = np.zeros(100 + number)
+        for name, held in (("flags.h5", np.ones(9, bool)), ("words.h5", np.array([b"a", b"b"])), ("one.h5", 3.0)):
+            with h5py.File(folder / name, "w") as file:
+                file["data"] = held
+        told = json.loads(self.run("inspect", folder / "many.h5", "--json").stdout)["files"]
+        assert [(t["dataset"], t["shape"]) for t in told] == [("/g0/x", [100]), ("/g1/x", [101]), ("/g2/x", [102])]
+        told = json.loads(self.run("inspect", folder / "m*.h5", self.wav, "--json").stdout)["files"]
+        assert len(told) == 4
+        for name, said in (("flags.h5", "boolean"), ("words.h5", "text"), ("one.h5", "single value")):
+            self.refuse("inspect", folder / name, status=1, said=[name, said])
 
     def test_few_descriptors_and_small_limits(self):
         folder = self.place()
