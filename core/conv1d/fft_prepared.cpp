@@ -80,14 +80,14 @@ void Prepared<S>::load_part(const std::vector<double>& taps) {
 
 template <class S>
 std::shared_ptr<const Prepared<S>> prepared(const std::vector<double>& taps, const FftBlocks& blocks) {
-    using Key = std::tuple<std::vector<double>, Index, Index, Index, Index, Index>;
+    using Key = std::tuple<std::vector<double>, Index, Index, Index, Index, Index, Index>;
     static Recent<Key, Prepared<S>> recent(4);
     const auto make = [&] { return std::make_shared<const Prepared<S>>(taps, blocks); };
     if (taps.size() > 65536) return make();
     // Spectra lie in the order of the registers.
-    return recent.get(
-        {taps, blocks.length, blocks.part, blocks.every, blocks.affordable32, fft::simd_lanes<float>()},
-        make);
+    return recent.get({taps, blocks.length, blocks.part, blocks.keep, blocks.every, blocks.affordable32,
+                       fft::simd_lanes<float>()},
+                      make);
 }
 
 template struct Prepared<float>;
