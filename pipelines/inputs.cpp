@@ -181,6 +181,9 @@ std::vector<std::string> name_outputs(const std::vector<std::string>& inputs, co
     std::vector<fs::path> paths;
     for (const std::string& input : inputs)
         paths.push_back(fs::absolute(split_dataset(input).path).lexically_normal());
+    if (naming.channel.empty() && pattern.find("{channel}") != std::string::npos)
+        throw usage_error("the output's name has {channel}, and no channels are picked",
+                          "give --channels too");
     const fs::path parent = common_parent(paths);
     std::map<std::string, std::string> writers;  // output -> input
     std::vector<std::string> outputs;
@@ -188,6 +191,7 @@ std::vector<std::string> name_outputs(const std::vector<std::string>& inputs, co
         NameParts parts;
         parts.stem = paths[i].stem().string();
         parts.name = paths[i].filename().string();
+        parts.channel = naming.channel;
         parts.reldir = paths[i].parent_path().lexically_relative(parent).string();
         if (pattern.find("{date}") != std::string::npos) parts.date = date_of(inputs[i]);
         outputs.push_back(filled(pattern, parts));

@@ -21,8 +21,8 @@ std::vector<std::string> read_list(const std::string& path, bool nul_separated);
 /// What a name template may hold.
 struct NameParts {
     std::string stem, name, reldir;
-    std::string date;  // YYYY-MM-DD of the recording's start, or of the file
-    std::string channel;
+    std::string date;     // YYYY-MM-DD of the recording's start, or of the file
+    std::string channel;  // as --channels lists them
 };
 
 /// How outputs are named from -o.
@@ -30,6 +30,7 @@ struct Naming {
     std::string output;             // file, folder or template
     std::string extension = ".h5";  // of results in a folder
     bool several = false;           // more than one input: a plain name is a folder
+    std::string channel = {};       // what --channels picks
 };
 
 /// Whether the naming makes one name for one input: a file, neither a folder nor a template.

@@ -37,13 +37,13 @@ std::string recording_date(const std::string& input) {
 
 // One output for each input, from a name, folder or template.
 std::vector<std::string> outputs_for(const std::vector<std::string>& inputs, const std::string& output,
-                                     const std::string& format) {
+                                     const std::string& format, const std::string& channels) {
     if (output.empty()) throw usage_error("the output has no name", "say where the result goes: -o OUT.h5");
     if (output == "-")
         throw usage_error("results are files, and are not written to standard output", "give -o OUT.h5");
     if (output == "null") return std::vector<std::string>(inputs.size(), "null");
     const std::string extension = format.empty() ? ".h5" : (format.starts_with('.') ? "" : ".") + format;
-    return name_outputs(inputs, {output, extension, inputs.size() > 1}, recording_date);
+    return name_outputs(inputs, {output, extension, inputs.size() > 1, channels}, recording_date);
 }
 
 // Files that are written must all be different ones.
@@ -60,7 +60,8 @@ void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string
     for (std::size_t s = 0; s < steps.size(); ++s) {
         if (steps[s].step->name != "save") continue;
         try {
-            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "");
+            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "",
+                                           requests.front().options.text("channels"));
             check_apart(paths, taken);
             for (std::size_t i = 0; i < inputs.size(); ++i)
                 requests[i].steps[s].params.set("path", paths[i], steps[s].place);
@@ -94,7 +95,8 @@ std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, 
     for (const auto& run : runs)
         firsts.push_back(run.front());
     const bool at_inputs = batch.text("split") == "input";
-    const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format);
+    const auto outputs =
+        outputs_for(at_inputs ? inputs : firsts, common.output, format, common.options.text("channels"));
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(runs.size(), common);
@@ -127,7 +129,8 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
     if (batch.flag("join")) return joined_requests(inputs, batch, common);
     if (batch.text("split") == "input")
         throw usage_error("--split input goes with --join", "give --join, or --split TIME");
-    const auto outputs = outputs_for(inputs, common.output, common.options.text("format"));
+    const auto outputs =
+        outputs_for(inputs, common.output, common.options.text("format"), common.options.text("channels"));
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(inputs.size(), common);

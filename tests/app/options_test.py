@@ -242,6 +242,13 @@ class Options(Test):
                             (["--decimate", "1000000000"], "--decimate"), ([*taps, "--format", "xyz"], "--format xyz")):
             self.refuse("filter", *wav, *words, status=2, said=[said], folder=folder)
 
+    def test_channels_in_names(self):
+        folder, taps = self.place(), ["--taps", self.taps]
+        self.refuse("filter", self.wav, "-o", folder / "{stem}_{channel}.h5", *taps, status=2, said=["{channel}", "--channels"],
+                    folder=folder)
+        self.filter(self.wav, "-o", folder / "{stem}_{channel}.h5", *taps, "--channels", "1,0")
+        assert [p.name for p in folder.iterdir()] == ["tone_1,0.h5"]
+
     def test_texts_of_taps(self):
         folder, path = self.place(), self.folder / "strange.txt"
         def taps(contents):
