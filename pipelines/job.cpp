@@ -93,6 +93,7 @@ struct Job::State {
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
     std::unique_ptr<Saving> save(bool ordered);
     void warn_of_samples();
+    double trial(Index frames);
 };
 
 void Job::State::open() {
@@ -336,26 +337,50 @@ const io::Recording& Job::recording() const {
     return state_->reader->recording();
 }
 
-double Job::estimate() {
+// Intermediate results and the result go where the trial's writers take them.
+double Job::State::trial(Index frames) {
+    const Span part{plan.wanted.first, frames};
+    std::vector<std::unique_ptr<io::Writer>> writers;
+    StreamOptions options = stream;
+    options.progress = {};
+    for (const Saved& s : plan.saved) {
+        writers.push_back(trial_writer(s.flow.shape, s.flow.type));
+        if (options.device.backend == device::Backend::cpu)
+            options.taps.push_back({s.stages, {0, s.flow.shape.frames}, 0, writers.back().get()});
+    }
+    const bool written = spec.path != "null";
+    writers.push_back(written ? trial_writer(spec.shape, computed()) : null_writer());
+    const auto start = Clock::now();
+    run_stream(*plan.input, plan.chain, part, *writers.back(), options);
+    return seconds_since(start);
+}
+
+Estimate Job::estimate() {
     State& s = *state_;
     constexpr double enough = 0.2;  // seconds of trial
-    const double whole = static_cast<double>(s.outputs());
+    constexpr double creating =
+        0.5e-3;  // an HDF5 file and its name, as measured; part of a millisecond anywhere
+    Estimate e{s.report.open_s + s.report.plan_s, 0};
+    if (s.spec.path != "null") e.fixed += creating * static_cast<double>(1 + s.saved.size());
     const auto start = Clock::now();
     learn(s.plan, s.stream);
-    const double before = seconds_since(start);
-    for (Index frames = std::min(s.plan.wanted.count, s.cuts.chunk_frames);;
-         frames = std::min(4 * frames, s.plan.wanted.count)) {
-        const auto nothing = null_writer();
-        StreamOptions options = s.stream;
-        options.progress = {};
-        const auto trial = Clock::now();
-        const StreamReport done =
-            run_stream(*s.plan.input, s.plan.chain, {s.plan.wanted.first, frames}, *nothing, options);
-        const double seconds = seconds_since(trial);
-        if (seconds < enough && frames < s.plan.wanted.count) continue;
-        const double steady = std::max(0.0, seconds - done.setup_s);
-        return s.report.open_s + s.report.plan_s + before + done.setup_s +
-               steady * whole / static_cast<double>(frames);
+    e.stream = seconds_since(start);
+    const Index all = s.plan.wanted.count;
+    Index before = 0;
+    double spent = 0;
+    for (Index frames = std::min(all, s.cuts.chunk_frames);; frames = std::min(4 * frames, all)) {
+        const double seconds = s.trial(frames);
+        if (seconds < enough && frames < all) {
+            before = frames, spent = seconds;
+            continue;
+        }
+        // What each trial begins with is in both: their difference tells what the rest costs.
+        const double each =
+            frames > before ? std::max(0.0, seconds - spent) / static_cast<double>(frames - before) : 0;
+        e.stream += seconds + each * static_cast<double>(all - frames);
+        if (s.split)
+            e.stream *= static_cast<double>(s.outputs()) / static_cast<double>(std::max<Index>(1, all));
+        return e;
     }
 }
 

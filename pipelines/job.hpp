@@ -59,6 +59,12 @@ struct JobReport {
     Json request;  // what was asked for, for another run
 };
 
+/// Seconds that a job takes: to open, plan and make files, which other threads may do beside other jobs'
+/// work, and in its passes over the samples.
+struct Estimate {
+    double fixed = 0, stream = 0;
+};
+
 /// A checked and planned job: the input is open, nothing has been written.
 class Job {
   public:
@@ -70,8 +76,8 @@ class Job {
     const Cuts& cuts() const;
     const io::OutputSpec& spec() const;
     const io::Recording& recording() const;
-    /// Seconds that run() will take, from a trial on a part of the input that writes nothing.
-    double estimate();
+    /// How long run() will take, from a trial on a part of the input that writes no file.
+    Estimate estimate();
     /// What run() would make of an output that is there already; throws what it would.
     Ending check_output();
     /// Does the work and writes the output.
