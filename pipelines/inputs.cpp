@@ -105,6 +105,10 @@ std::string filled(const std::string& pattern, const NameParts& parts) {
         const std::string key = close == std::string::npos ? pattern.substr(open + 1)
                                                            : pattern.substr(open + 1, close - open - 1);
         const auto value = values.find(key);
+        if (key == "channel" && parts.channel.empty())
+            throw usage_error(
+                "{channel} stands for one channel of each input, and here no channels are told apart",
+                "write it in the name of the output, without --join");
         if (close == std::string::npos || value == values.end())
             throw usage_error("the output's name has {" + key + "}",
                               "use {stem}, {name}, {reldir}, {date} or {channel}");
@@ -181,9 +185,6 @@ std::vector<std::string> name_outputs(const std::vector<std::string>& inputs, co
     std::vector<fs::path> paths;
     for (const std::string& input : inputs)
         paths.push_back(fs::absolute(split_dataset(input).path).lexically_normal());
-    if (naming.channel.empty() && pattern.find("{channel}") != std::string::npos)
-        throw usage_error("the output's name has {channel}, and no channels are picked",
-                          "give --channels too");
     const fs::path parent = common_parent(paths);
     std::map<std::string, std::string> writers;  // output -> input
     std::vector<std::string> outputs;
@@ -191,8 +192,8 @@ std::vector<std::string> name_outputs(const std::vector<std::string>& inputs, co
         NameParts parts;
         parts.stem = paths[i].stem().string();
         parts.name = paths[i].filename().string();
-        parts.channel = naming.channel;
         parts.reldir = paths[i].parent_path().lexically_relative(parent).string();
+        if (!naming.channels.empty()) parts.channel = naming.channels[i];
         if (pattern.find("{date}") != std::string::npos) parts.date = date_of(inputs[i]);
         outputs.push_back(filled(pattern, parts));
         const auto [other, fresh] = writers.emplace(outputs.back(), inputs[i]);

@@ -22,15 +22,15 @@ std::vector<std::string> read_list(const std::string& path, bool nul_separated);
 struct NameParts {
     std::string stem, name, reldir;
     std::string date;     // YYYY-MM-DD of the recording's start, or of the file
-    std::string channel;  // as --channels lists them
+    std::string channel;  // its number in the input
 };
 
 /// How outputs are named from -o.
 struct Naming {
-    std::string output;             // file, folder or template
-    std::string extension = ".h5";  // of results in a folder
-    bool several = false;           // more than one input: a plain name is a folder
-    std::string channel = {};       // what --channels picks
+    std::string output;                      // file, folder or template
+    std::string extension = ".h5";           // of results in a folder
+    bool several = false;                    // more than one input: a plain name is a folder
+    std::vector<std::string> channels = {};  // for {channel}, one for each input; empty: it has no place here
 };
 
 /// Whether the naming makes one name for one input: a file, neither a folder nor a template.

@@ -37,7 +37,8 @@ std::string recording_date(const std::string& input) {
 
 // One output for each input, from a name, folder or template.
 std::vector<std::string> outputs_for(const std::vector<std::string>& inputs, const std::string& output,
-                                     const std::string& format, const std::string& channels) {
+                                     const std::string& format,
+                                     const std::vector<std::string>& channels = {}) {
     if (output.empty()) throw usage_error("the output has no name", "say where the result goes: -o OUT.h5");
     if (output == "-")
         throw usage_error("results are files, and are not written to standard output", "give -o OUT.h5");
@@ -55,13 +56,12 @@ void check_apart(const std::vector<std::string>& outputs, std::set<std::string>&
 }
 
 void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string>& inputs,
-                std::set<std::string>& taken) {
+                std::set<std::string>& taken, const std::vector<std::string>& channels = {}) {
     const std::vector<StepCall> steps = requests.front().steps;
     for (std::size_t s = 0; s < steps.size(); ++s) {
         if (steps[s].step->name != "save") continue;
         try {
-            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "",
-                                           requests.front().options.text("channels"));
+            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "", channels);
             check_apart(paths, taken);
             for (std::size_t i = 0; i < inputs.size(); ++i)
                 requests[i].steps[s].params.set("path", paths[i], steps[s].place);
@@ -86,6 +86,23 @@ std::vector<std::vector<std::string>> runs_of(const std::vector<std::string>& in
     return runs;
 }
 
+// The requests whose inputs are of this part of all, in its order.
+std::vector<JobRequest> in_shard(std::vector<JobRequest> requests, const std::string& shard) {
+    std::multimap<std::string, std::size_t> numbers;
+    std::vector<std::string> inputs;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (!numbers.contains(requests[i].input)) inputs.push_back(requests[i].input);
+        numbers.emplace(requests[i].input, i);
+    }
+    std::vector<JobRequest> mine;
+    for (const std::string& input : shard_of(inputs, parse_shard(shard))) {
+        const auto [first, end] = numbers.equal_range(input);
+        for (auto at = first; at != end; ++at)
+            mine.push_back(std::move(requests[at->second]));
+    }
+    return mine;
+}
+
 // One request a run of joined inputs.
 std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, const Params& batch,
                                         const JobRequest& common) {
@@ -95,8 +112,7 @@ std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, 
     for (const auto& run : runs)
         firsts.push_back(run.front());
     const bool at_inputs = batch.text("split") == "input";
-    const auto outputs =
-        outputs_for(at_inputs ? inputs : firsts, common.output, format, common.options.text("channels"));
+    const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format);
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(runs.size(), common);
@@ -111,26 +127,41 @@ std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, 
         requests[r].split_outputs.assign(first, first + static_cast<std::ptrdiff_t>(runs[r].size()));
     }
     name_saved(requests, firsts, taken);
-    if (!batch.given("shard")) return requests;
-    std::map<std::string, std::size_t> number;
-    for (std::size_t i = 0; i < firsts.size(); ++i)
-        number.emplace(firsts[i], i);
-    std::vector<JobRequest> mine;
-    for (const std::string& first : shard_of(firsts, parse_shard(batch.text("shard"))))
-        mine.push_back(std::move(requests[number.at(first)]));
-    return mine;
+    return batch.given("shard") ? in_shard(std::move(requests), batch.text("shard")) : requests;
+}
+
+// Where the output's name has {channel}: each input once for each of its channels, and their numbers.
+std::vector<std::string> tell_channels_apart(std::vector<std::string>& inputs, const JobRequest& common) {
+    std::vector<std::string> all, channels;
+    for (const std::string& input : inputs) {
+        std::vector<Index> numbers{0};  // of an input that cannot be opened: its job tells why
+        try {
+            const io::Recording r = io::open(input, open_options(common.options))->recording();
+            numbers = r.selected;
+            for (Index c = 0; r.selected.empty() && c < r.shape.lanes() / (r.complex ? 2 : 1); ++c)
+                numbers.resize(static_cast<std::size_t>(c) + 1, c);
+        } catch (const Error&) {
+        }
+        for (const Index c : numbers) {
+            all.push_back(input);
+            channels.push_back(to_text(c));
+        }
+    }
+    inputs = std::move(all);
+    return channels;
 }
 
 }  // namespace
 
 std::vector<JobRequest> requests_for(std::vector<std::string> words, const Params& batch,
                                      const JobRequest& common) {
-    const std::vector<std::string> inputs = inputs_of(std::move(words), batch);
+    std::vector<std::string> inputs = inputs_of(std::move(words), batch);
     if (batch.flag("join")) return joined_requests(inputs, batch, common);
     if (batch.text("split") == "input")
         throw usage_error("--split input goes with --join", "give --join, or --split TIME");
-    const auto outputs =
-        outputs_for(inputs, common.output, common.options.text("format"), common.options.text("channels"));
+    std::vector<std::string> channels;
+    if (common.output.find("{channel}") != std::string::npos) channels = tell_channels_apart(inputs, common);
+    const auto outputs = outputs_for(inputs, common.output, common.options.text("format"), channels);
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(inputs.size(), common);
@@ -141,17 +172,12 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         requests[i].input = inputs[i];
         requests[i].output = outputs[i];
+        if (!channels.empty()) requests[i].options.set("channels", channels[i]);
     }
-    name_saved(requests, inputs, taken);
+    name_saved(requests, inputs, taken, channels);
     if (!batch.given("shard")) return requests;
     // The names are those of the whole batch, whatever part of it is done here.
-    std::map<std::string, std::size_t> number;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        number.emplace(inputs[i], i);
-    std::vector<JobRequest> mine;
-    for (const std::string& input : shard_of(inputs, parse_shard(batch.text("shard"))))
-        mine.push_back(std::move(requests[number.at(input)]));
-    return mine;
+    return in_shard(std::move(requests), batch.text("shard"));
 }
 
 }  // namespace convoy::pipelines

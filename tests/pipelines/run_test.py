@@ -248,6 +248,28 @@ def test_many_files_globs_templates_and_environment():
     refused(2, ["in/p.yaml:2", "no variable WHERE"], "run", "in/p.yaml")
 
 
+def test_an_output_for_each_channel():
+    x, y = noise(1000, 3), noise(900, 1)
+    wav("x.wav", x), wav("y.wav", y)
+    script("p.yaml", "inputs: [x.wav, y.wav]\noutput: 'out/{stem}-{channel}.h5'\nsteps: [gain: 6, save: 'mid/{channel}/{stem}.h5']\n")
+    ok("run", "p.yaml")
+    assert sorted(os.listdir("out")) == ["x-0.h5", "x-1.h5", "x-2.h5", "y-0.h5"]
+    near(result("out/x-2.h5"), x[:, 2:] * 10 ** 0.3, 1e-6)
+    near(result("mid/1/x.h5"), x[:, 1:2] * 10 ** 0.3, 1e-6)
+    with h5py.File("out/x-2.h5") as file:
+        assert file["channel"][()].tolist() == [2]
+    ok("filter", "x.wav", "--lowpass", 900, "--channels", "2,0", "-o", "some/{channel}.wav")
+    assert sorted(os.listdir("some")) == ["0.wav", "2.wav"]
+    shards = [ok("run", "p.yaml", "-o", "parts/{stem}-{channel}.h5", "--shard", f"{i}/2", "--set", "steps.1.save=null/{stem}{channel}.h5")
+              for i in (1, 2)]
+    assert len(shards) == 2 and sorted(os.listdir("parts")) == sorted(os.listdir("out"))
+    refused(2, "{channel}", "filter", "x.wav", "y.wav", "--lowpass", 900, "-o", "j/{channel}.h5", "--join")
+    script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps: [gain: 6, save: 'mid/{channel}.h5']\n")
+    refused(2, ["p.yaml:3", "{channel}"], "run", "p.yaml")
+    script("p.yaml", "inputs: x.wav\noutput: 'out/{channel}.h5'\nsteps: [gain: 6, save: mid.h5]\n")
+    refused(2, ["p.yaml:3", "mid.h5"], "run", "p.yaml")
+
+
 def test_one_bad_file_does_not_stop_the_rest():
     wav("good.wav", noise(500))
     Path("bad.wav").write_bytes(b"no audio at all")
