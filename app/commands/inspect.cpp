@@ -1,4 +1,6 @@
 // convoy inspect: what is in files, and how convoy understands it.
+#include <optional>
+
 #include "app/command.hpp"
 #include "app/log.hpp"
 #include "app/output.hpp"
@@ -116,6 +118,9 @@ int run(const Call& call) {
     Json files = Json::array();
     app::Table csv{"convoy.inspect/1", {}, {}};
     int status = 0;
+    std::optional<Error>
+        broken;  // the first signal of one file that cannot be described: others are, before it
+    const bool several = pipelines::expand_inputs(call.inputs).size() > 1;
     const std::vector<std::string> inputs = inputs_of(call);
     for (const std::string& input : inputs) {
         try {
@@ -135,8 +140,14 @@ int run(const Call& call) {
             }
         } catch (const Error& error) {
             if (inputs.size() == 1) throw;
-            app::log_error(error.what());
-            status = 3;
+            if (several) {
+                app::log_error(error.what());
+                status = 3;
+            } else if (broken) {
+                warn(error.where(), error.problem());
+            } else {
+                broken = error;
+            }
         }
     }
     Json whole;
@@ -145,6 +156,7 @@ int run(const Call& call) {
     if (call.params.flag("json")) app::write_text("-", whole.dump() + "\n");
     if (call.params.flag("csv")) app::print(csv, call.params);
     if (call.params.given("report")) app::write_report(call.params, whole);
+    if (broken) throw *broken;
     return status;
 }
 

@@ -276,6 +276,12 @@ class Options(Test):
         assert [(t["dataset"], t["shape"]) for t in told] == [("/g0/x", [100]), ("/g1/x", [101]), ("/g2/x", [102])]
         told = json.loads(self.run("inspect", folder / "m*.h5", self.wav, "--json").stdout)["files"]
         assert len(told) == 4
+        with h5py.File(folder / "many.h5", "a") as file:
+            for number in (0, 2):
+                file[f"g{number}/x"].attrs["scale_factor"] = [1.0, 2.0, 3.0]
+        done = self.run("inspect", folder / "many.h5", "--json", status=1)
+        assert [t["dataset"] for t in json.loads(done.stdout)["files"]] == ["/g1/x"]
+        assert done.stderr.count("convoy: error: ") == 1 and done.stderr.count("convoy: warning: ") == 1, done.stderr
         for name, said in (("flags.h5", "boolean"), ("words.h5", "text"), ("one.h5", "single value")):
             self.refuse("inspect", folder / name, status=1, said=[name, said])
 
