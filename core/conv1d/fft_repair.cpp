@@ -14,14 +14,23 @@ void Repair<S>::each_failing(const Outputs& outputs, const Bounds<S>& bounds, do
     if (static_cast<double>(needed) < least)
         needed = std::nextafter(needed, std::numeric_limits<S>::infinity());
     const Index groups = (outputs.count + bounds.group - 1) / bounds.group;
+    const Index samples = outputs.count + sums_.taps() - 1;
     Index next = 0;  // the first sample at or past the window that is not zero, as far as looked
     for (Index first = 0; first < outputs.count; first += together) {
         const Index g = first_below(bounds.values, first / bounds.group, groups, needed);
         if (g == groups) return;
         first = std::max(first, g * bounds.group / together * together);
-        const Index count = std::min(together, outputs.count - first), end = first + count + sums_.taps() - 1;
         next = std::max(next, first);
-        if (next < end) next += nonzero_begin(outputs.x + next, end - next);
+        next += nonzero_begin(outputs.x + next, samples - next);
+        // Silence is done with at once, whatever its length.
+        const Index silent = next == samples ? outputs.count - first
+                                             : (next - (sums_.taps() - 1) - first) / together * together;
+        if (silent > 0) {
+            if (!f(Failing{first, silent, {0, 0}, 0, 0})) return;
+            first += silent - together;
+            continue;
+        }
+        const Index count = std::min(together, outputs.count - first), end = first + count + sums_.taps() - 1;
         const Span nonzero{next - first, nonzero_end(outputs.x + next, end - next)};
         if (!f(failing(outputs, first, count, nonzero))) return;
     }
@@ -31,7 +40,6 @@ template <class S>
 typename Repair<S>::Failing Repair<S>::failing(const Outputs& outputs, Index first, Index count,
                                                Span nonzero) const {
     constexpr Index looking = 16;  // costs as much as so many products an output
-    if (nonzero.count == 0) return {first, count, nonzero, 0, 0};
     // Sums over samples here and there cost twice as much a product.
     const Index each = std::min(sums_.taps(), nonzero.count + count - 1);
     const Index most = std::min(sums_.sparse_at_most(), each / 2);
@@ -59,16 +67,20 @@ bool Repair<S>::mend(const Outputs& outputs, const Bounds<S>& bounds, double lea
     if (bounds.least >= least) return false;
     bool summed = false;
     each_failing(outputs, bounds, least, [&](const Failing& f) {
+        const Index begin = (f.first + every - 1) / every, end = (f.first + f.count - 1) / every + 1;
+        if (f.products == 0) {
+            std::fill(y + begin, y + end, S(0));
+            return true;
+        }
         S all[together];
         S* const sums = every == 1 ? y + f.first : all;
         if (f.samples >= 0)
             sums_.sparse(outputs.x + f.first, outputs.places, f.samples, f.count, sums);
         else
             sums_.run(outputs.x + f.first, f.nonzero, f.count, sums);
-        if (every > 1)
-            for (Index n = (f.first + every - 1) / every * every; n < f.first + f.count; n += every)
-                y[n / every] = all[n - f.first];
-        summed = summed || f.products > 0;
+        for (Index n = begin; every > 1 && n < end; ++n)
+            y[n] = all[n * every - f.first];
+        summed = true;
         return true;
     });
     return summed;

@@ -37,12 +37,13 @@ class Repair {
     void spoil(const S* x, Index count, Index step, Index every, S* y) const;
 
   private:
-    /// Neighbouring outputs of which one is not guaranteed what it needs.
+    /// Neighbouring outputs of which one is not guaranteed what it needs: `together` of them, or, where all
+    /// their windows are zero, any number.
     struct Failing {
         Index first, count;
         Span nonzero;    // of the samples of their windows: those before and after are zero
         Index samples;   // among them that are not zero, standing at `places`; -1 where they are many
-        Index products;  // that summing them takes
+        Index products;  // that summing them takes; 0 for silence only
     };
     template <class F>
     void each_failing(const Outputs& outputs, const Bounds<S>& bounds, double least, F&& f) const;
