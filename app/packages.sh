@@ -10,7 +10,7 @@ build_packages=(
 test_packages=(catch2 hdf5-tools python3-numpy python3-scipy python3-h5py)
 peer_packages=(sox ffmpeg libfftw3-dev time)  # tests/peers only
 full_packages=(clang-format)
-optional_packages=(slurm-wlm munge)  # of tests that say aloud that they are skipped without
+optional_packages=(slurm-wlm munge chromium)  # of tests that say aloud that they are skipped without
 
 # missing_packages PACKAGE...: prints those that are not installed.
 missing_packages() {
