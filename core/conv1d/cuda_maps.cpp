@@ -20,6 +20,10 @@ std::size_t shared_bytes(const Cut& c, int rows, int pitch, int vector) {
     return std::max(samples + taps, sums) * 16 / vector;
 }
 
+bool promised(Index taps, Index segment) {
+    return roundings(taps, segment) <= 4 * (2 + std::sqrt(static_cast<double>(taps)));
+}
+
 }  // namespace
 
 int longest_segment(Index taps) {
@@ -41,11 +45,13 @@ Cut cut_of_filter(Index taps, Index decimate, int threads, int per_thread, int g
     const Index outputs = threads / groups * per_thread;
     c.phases = static_cast<int>(std::clamp<Index>(tile_samples / outputs, 1, c.all_phases));
     const Index most = std::min<Index>(longest_segment(taps), 4096 / c.phases);
-    c.segment = static_cast<int>(std::max<Index>(most / body, 1) * body);
-    if (roundings(taps, c.segment) > 4 * (2 + std::sqrt(static_cast<double>(taps))) && body % 2 == 0)
-        c.segment = body / 2;
-    const Index turns = std::max(c.segment, body);
-    const Index chunk = std::max<Index>(chunk_taps / c.phases / turns, 1) * turns;
+    Index turns = std::max<Index>(most / body, 1);
+    // Of one phase the promise may allow a turn more, which saves sums of segments.
+    if (c.all_phases == 1 && promised(taps, (turns + 1) * body)) ++turns;
+    c.segment = static_cast<int>(turns * body);
+    if (!promised(taps, c.segment) && body % 2 == 0) c.segment = body / 2;
+    const Index whole = std::max(c.segment, body);
+    const Index chunk = std::max<Index>(chunk_taps / c.phases / whole, 1) * whole;
     c.steps = static_cast<int>(std::min(chunk, round_up(c.all_steps, vector)));
     return c;
 }

@@ -54,9 +54,9 @@ FftBlocks fft_blocks(const Problem& p) {
 double fft_error(double u, TapsSize taps, Index n, double peak_x, double energy_x, double peak_y,
                  double energy_y) {
     const double length = static_cast<double>(n), levels = std::log2(length);
-    const double there = taps.norm * taps.norm * (2 * levels * energy_x / length + 4 * peak_x * peak_x) +
-                         taps.gain * taps.gain * energy_x / length / 4;
-    return 3 * u * std::sqrt(there + 4 * levels * energy_y / length + 2 * peak_y * peak_y);
+    const double there =
+        fft_error_of_samples(taps.norm * taps.norm, taps.gain * taps.gain, length, levels, peak_x, energy_x);
+    return fft_error_factor * u * std::sqrt(there + fft_error_of_results(length, levels, peak_y, energy_y));
 }
 
 double needed_in_noise(Index taps, TapsSize size, Index n) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/conv1d/conv1d.hpp"
+#include "core/conv1d/fft_error.hpp"
 
 namespace convoy::conv1d {
 

@@ -194,8 +194,11 @@ Index group_for(Index taps) {
 }  // namespace
 
 template <class T>
-Guard<T>::Guard(const std::vector<double>& taps)
-    : taps_(static_cast<Index>(taps.size())), group_(group_for(taps_)) {
+Guard<T>::Guard(const std::vector<double>& taps) : Guard(taps, group_for(static_cast<Index>(taps.size()))) {}
+
+template <class T>
+Guard<T>::Guard(const std::vector<double>& taps, Index group)
+    : taps_(static_cast<Index>(taps.size())), group_(group) {
     std::vector<double> by_offset(taps.rbegin(), taps.rend());
     for (double& h : by_offset)
         h = std::abs(h);

@@ -39,6 +39,8 @@ template <class T>
 class Guard {
   public:
     explicit Guard(const std::vector<double>& taps);
+    /// With a group of 8 to 128 outputs, a power of two.
+    Guard(const std::vector<double>& taps, Index group);
 
     /// Outputs that have a bound in common, Q.
     Index group() const { return group_; }
@@ -50,6 +52,12 @@ class Guard {
 
     /// The smallest bound among outputs of noise of variance 1.
     double noise() const { return noise_; }
+
+    /// What others need to do the same: bounds are sums of weights()[d] max(0, A - slack() B) over the
+    /// segments first() + d past the one in which a group of outputs begins.
+    const std::vector<T>& weights() const { return weights_; }
+    Index first() const { return first_; }
+    T slack() const { return slack_; }
 
   private:
     void take(double slack, std::vector<T> weights);

@@ -8,6 +8,7 @@
 #include "core/conv1d/fft_blocks.hpp"
 #include "core/fft/pair.hpp"
 #include "tests/catch.hpp"
+#include "tests/core/fft/block_convolution.hpp"
 #include "tests/vector_targets.hpp"
 
 using namespace convoy;
@@ -107,6 +108,51 @@ double share(Index n, const std::vector<double>& h, const std::vector<float>& x)
     return off / fft_error(0x1p-24, taps, n, peak, energy, size.peak, size.energy);
 }
 
+/// The same of the GPU's transforms.
+template <int R>
+double block_share(const std::vector<double>& h, const std::vector<float>& x) {
+    constexpr Index n = fft::BlockFft<float, R>::size;
+    std::vector<fft::Complex<float>> z(n);
+    std::vector<fft::Complex<double>> wide(n);
+    double norm = 0, gain = 0, peak = 0, energy = 0, peak_y = 0, energy_y = 0, off = 0;
+    for (const double v : h)
+        norm += v * v;
+    for (const auto& bin : fft::block_spectrum<double, R>(h, 0))
+        gain = std::max(gain, std::hypot(bin.re, bin.im) * static_cast<double>(n));
+    for (Index i = 0; i < n; ++i) {
+        z[i] = {x[i], x[i + n]};
+        wide[i] = {x[i], x[i + n]};
+        peak = std::max({peak, std::abs(wide[i].re), std::abs(wide[i].im)});
+        energy += wide[i].re * wide[i].re + wide[i].im * wide[i].im;
+    }
+    const Index advance = static_cast<Index>(h.size()) - 1;
+    const auto y = fft::block_convolution<float, R>(z, h, advance);
+    const auto want = fft::block_convolution<double, R>(wide, h, advance);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const double re = y[i].re, im = y[i].im;
+        peak_y = std::max({peak_y, std::abs(re), std::abs(im)});
+        energy_y += re * re + im * im;
+        off = std::max({off, std::abs(re - want[i].re), std::abs(im - want[i].im)});
+    }
+    return peak == 0 ? 0
+                     : off / fft_error(0x1p-24, {std::sqrt(norm), gain}, n, peak, energy, peak_y, energy_y);
+}
+
+template <int R>
+double block_worst(int blocks) {
+    constexpr Index n = fft::BlockFft<float, R>::size;
+    Random random(R);
+    double largest = 0;
+    for (int i = 0; i < blocks; ++i) {
+        const Index taps = 1 + static_cast<Index>(random()) % (n / 2);
+        const double s = block_share<R>(filter(i % 11, taps, random), samples(i / 11 % 14, n, random));
+        INFO("filter " << i % 11 << ", samples " << i / 11 % 14 << ", taps " << taps);
+        CHECK(s < 0.8);
+        largest = std::max(largest, s);
+    }
+    return largest;
+}
+
 double worst(int blocks, Index least, Index most) {
     Random random(static_cast<unsigned>(most));
     double largest = 0;
@@ -133,4 +179,10 @@ TEST_CASE("transforms make at most four fifths of the errors that they are taken
         CHECK(largest > 0.4);
     });
     CHECK(worst(120, 16384, 65536) > 0.2);
+}
+
+TEST_CASE("so do those of the GPU") {
+    const double largest = std::max(block_worst<16>(460), block_worst<32>(154));
+    INFO("largest share " << largest);
+    CHECK(largest > 0.2);
 }
