@@ -18,6 +18,12 @@ struct LaneScale {
     double gain = 1, offset = 0;
 };
 
+/// The loudest sample of a run and its faintest four in a row that are not silent, as the bits of floats, the
+/// latter less 1.
+struct Range {
+    unsigned loudest = 0, faintest = 0xffffffffu;
+};
+
 /// What kernels know of one run: where the windows are, and how outputs follow from samples. Passed by value.
 struct Job {
     const std::byte* in = nullptr;
@@ -34,7 +40,8 @@ struct Job {
     const LaneScale* scales = nullptr;                            // nullptr: values are as stored
     bool one_scale = false;                                       // for all channels, else one a channel
     Index channel_outer = 0, channel_inner = 0, channel_row = 1;  // lane (o, i) is of channel
-    int parts = 1;  // (channel_outer + o) * channel_row + (channel_inner + i) / parts
+    Range* wide = nullptr;  // what kernels that look at all samples have seen; nullptr: they need not look
+    int parts = 1;          // (channel_outer + o) * channel_row + (channel_inner + i) / parts
 
     CONVOY_HD constexpr Index frame_of(Index output) const { return output * decimate + first; }
     /// Extended frames that the outputs of the run use. Others are never read: they need not be in the

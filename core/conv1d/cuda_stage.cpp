@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/conv1d/wide_range.hpp"
 #include "core/device/check.hpp"
 
 namespace convoy::conv1d::gpu {
@@ -25,7 +26,16 @@ std::vector<LaneScale> scales_of(const Scaling& s) {
 
 }  // namespace
 
-CudaStage::CudaStage(const Problem& p, const device::Device& device) : p_(p), device_(device) {
+CudaStage::CudaStage(const Problem& p, const device::Device& device, bool guards) : p_(p), device_(device) {
+    if (!guards && may_be_wide(p)) {
+        struct {
+            unsigned long long count = 0;
+            Range ranges[2];
+        } const start;
+        wide_ = device::Buffer(device, sizeof start);
+        device::upload(wide_, &start, sizeof start);
+        wide_taps_ = upload_values(device, SampleType::float64, backwards(p.taps));
+    }
     if (p_.scaling.trivial()) return;
     const auto scales = scales_of(p_.scaling);
     one_scale_ = scales.size() == 1;
@@ -70,7 +80,25 @@ void CudaStage::run(const Window& in, const Window& out, Lanes lanes, device::St
     job.channel_outer = lanes.outer_first;
     job.channel_inner = lanes.inner_first;
     job.channel_row = p_.shape.inner / job.parts;
-    launch(job, static_cast<cudaStream_t>(stream.handle()));
+    const auto queue = static_cast<cudaStream_t>(stream.handle());
+    if (wide_.size() == 0) return launch(job, queue);
+    const bool looked = looks(job);
+    Range* const ranges = reinterpret_cast<Range*>(wide_.data() + 8);
+    turn_ = 1 - turn_;
+    job.wide = ranges + turn_;
+    const Job seen = job;
+    if (!looked) job.wide = nullptr;
+    launch(job, queue);
+    launch_wide(seen, device_, reinterpret_cast<const double*>(wide_taps_.data()),
+                reinterpret_cast<unsigned long long*>(wide_.data()), ranges + (1 - turn_), looked, queue);
+}
+
+Stage::Facts CudaStage::facts() const {
+    if (wide_.size() == 0) return {};
+    unsigned long long count = 0;
+    device::use(device_);
+    device::check(cudaMemcpy(&count, wide_.data(), sizeof count, cudaMemcpyDeviceToHost), "counting outputs");
+    return {{"outputs_float64", static_cast<double>(count)}};
 }
 
 device::Buffer upload_values(const device::Device& device, SampleType arithmetic,

@@ -11,17 +11,21 @@ namespace convoy::conv1d::gpu {
 
 class CudaStage : public Stage {
   public:
-    CudaStage(const Problem&, const device::Device&);
+    /// A strategy that `guards` judges its own outputs, and needs no second look at those of a wide range.
+    CudaStage(const Problem&, const device::Device&, bool guards = false);
 
     Shape shape() const override;
     SampleType type() const override { return p_.arithmetic; }
     Span needed(Span out) const override;
     Index needed_at_most(Index count) const override;
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) final;
+    Facts facts() const override;
 
   protected:
     /// Queues the kernel. The windows are not empty.
     virtual void launch(const Job&, cudaStream_t) = 0;
+    /// Whether the kernel for this run looks for outputs of a wide range (wide_cuda.cuh) by the way.
+    virtual bool looks(const Job&) const { return false; }
 
     const Problem& problem() const { return p_; }
     const device::Device& device() const { return device_; }
@@ -33,7 +37,16 @@ class CudaStage : public Stage {
     device::Device device_;
     device::Buffer scales_;
     bool one_scale_ = false;
+    // Outputs of a wide range: the taps backwards in double; how many there were, and two Ranges for runs in
+    // turns.
+    device::Buffer wide_taps_, wide_;
+    int turn_ = 0;
 };
+
+/// Queues the kernel that sums outputs of a wide range in double: where the kernel before has `looked` at all
+/// samples, only if there can be any. `other` is made ready for the next run.
+void launch_wide(const Job&, const device::Device&, const double* taps, unsigned long long* count,
+                 Range* other, bool looked, cudaStream_t);
 
 /// Uploads values as T of the arithmetic: float or double.
 device::Buffer upload_values(const device::Device&, SampleType arithmetic, const std::vector<double>& values);

@@ -18,7 +18,7 @@ namespace gpu {
 namespace {
 
 // Of pairs on one H200 (data/benchmarks/h200-fir.json); twice as long on half as many multiprocessors.
-constexpr PairTime time16{13e-9, 14e-9}, time32{60e-9, 65e-9}, time16_double{35e-9, 40e-9};
+constexpr PairTime time16{26e-9, 27e-9}, time32{155e-9, 158e-9}, time16_double{52e-9, 54e-9};
 
 std::optional<OverlapSave> careful_way(const Problem& p) {
     return overlap_save(p, 16, time16_double);
@@ -37,19 +37,6 @@ std::optional<OverlapSave> quick_way(const Problem& p) {
     if (!shorter || !longer) return shorter ? shorter : longer;
     const bool less = shorter->pair * longer->keep <= longer->pair * shorter->keep;
     return less ? shorter : longer;
-}
-
-/// The part whose taps weigh most is what outputs are judged by.
-int judged_part(const OverlapSave& way, const std::vector<double>& taps) {
-    int best = 0;
-    double most = -1;
-    for (int part = 0; part < way.parts; ++part) {
-        double sum = 0;
-        for (const double h : way.taps_of(part, taps))
-            sum += std::abs(h);
-        if (sum > most) most = sum, best = part;
-    }
-    return best;
 }
 
 double allowed_error(const Problem& p) {
@@ -91,24 +78,16 @@ class Tables {
             make<16>(p, device, way);
         else
             make<32>(p, device, way);
-        const int judged = judged_part(way, p.taps);
-        const Index taps = static_cast<Index>(p.taps.size());
-        // Parts have few enough taps for the guard to take all segments from the second on.
-        const Guard<T> guard(way.taps_of(judged, p.taps), segment_for(way.radix, taps));
-        std::vector<T> weights = guard.weights();
-        weights.resize(static_cast<std::size_t>(round_up(static_cast<Index>(weights.size()), 4)), T{0});
-        weights_ = upload(device, weights);
         if (way.parts > 1)
             sums_ = device::Buffer(device, static_cast<std::size_t>(blocks * way.length) * sizeof(Complex));
+        const Index taps = static_cast<Index>(p.taps.size());
         filter_ = {at<Complex>(turns_),
                    at<Complex>(spectra_),
-                   at<T>(norms_),
+                   at<T>(parts_),
                    at<T>(weights_),
-                   static_cast<int>(weights.size()),
-                   guard.slack(),
+                   weight_count_,
                    way.keep,
                    way.parts,
-                   judged,
                    way.part,
                    taps,
                    static_cast<T>(fft_error_factor * std::numeric_limits<T>::epsilon() / 2),
@@ -124,21 +103,30 @@ class Tables {
     template <int R>
     void make(const Problem& p, const device::Device& device, const OverlapSave& way) {
         std::vector<Complex> spectra;
-        std::vector<T> norms;
+        std::vector<T> parts, weights;
+        const int group = segment_for(way.radix, static_cast<Index>(p.taps.size()));
         for (int part = 0; part < way.parts; ++part) {
             const std::vector<double> taps = way.taps_of(part, p.taps);
             const auto one = fft::block_spectrum<T, R>(taps, static_cast<Index>(taps.size()) - 1);
             spectra.insert(spectra.end(), one.begin(), one.end());
             const double norm = norm_of(taps), gain = gain_of(one);
-            norms.push_back(static_cast<T>(norm * norm));
-            norms.push_back(static_cast<T>(gain * gain));
             // Of several parts each product is rounded, and so are the sums; bins are within the gain.
             const double rounded = way.parts > 1 ? 4 + way.parts : 0;
-            norms.push_back(static_cast<T>(rounded * gain * gain / static_cast<double>(way.length)));
+            const Guard<T> guard(taps, group);
+            for (const double v :
+                 {norm * norm, gain * gain, rounded * gain * gain / static_cast<double>(way.length),
+                  static_cast<double>(guard.slack())})
+                parts.push_back(static_cast<T>(v));
+            // A part has few enough taps for the guard to take all segments from the second on; the first
+            // part has most.
+            if (part == 0) weight_count_ = static_cast<int>(round_up(way.part / group, 4));
+            weights.insert(weights.end(), guard.weights().begin(), guard.weights().end());
+            weights.resize(static_cast<std::size_t>((part + 1) * weight_count_), T{0});
         }
         turns_ = upload(device, fft::block_turns<T, R>());
         spectra_ = upload(device, spectra);
-        norms_ = upload(device, norms);
+        parts_ = upload(device, parts);
+        weights_ = upload(device, weights);
     }
     template <class V>
     static device::Buffer upload(const device::Device& device, const std::vector<V>& values) {
@@ -151,7 +139,8 @@ class Tables {
         return reinterpret_cast<V*>(buffer.data());
     }
 
-    device::Buffer turns_, spectra_, norms_, weights_, sums_;
+    device::Buffer turns_, spectra_, parts_, weights_, sums_;
+    int weight_count_ = 0;
     FftFilter<T> filter_{};
 };
 
@@ -171,7 +160,7 @@ class FftStage : public CudaStage {
   public:
     FftStage(const Problem& p, const device::Device& device, const OverlapSave& careful,
              const std::optional<OverlapSave>& quick)
-        : CudaStage(p, device),
+        : CudaStage(p, device, true),
           careful_(careful),
           quick_(quick),
           careful_kernel_(careful_kernel_for(taps())),

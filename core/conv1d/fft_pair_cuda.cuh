@@ -18,11 +18,11 @@ template <class T>
 struct FftFilter {
     const fft::Complex<T>* turns;    // block_turns()
     const fft::Complex<T>* spectra;  // [parts][length]
-    const T* norms;                  // of each part: squares of norm and gain, and how much its products err
-    const T* weights;  // of segments, for the part that is judged, and zeros to whole vectors of 4
+    const T*
+        parts_of;      // of each part: squares of norm and gain, how much its products err, the guard's slack
+    const T* weights;  // of the segments of each part, and zeros to whole vectors of 4
     int weight_count;  // a multiple of 4
-    T slack;
-    int keep, parts, judged;
+    int keep, parts;
     Index part, taps;
     T error;                // fft_error_factor times the unit roundoff
     T allowed;              // of an output, in units of its sum of magnitudes
@@ -55,7 +55,7 @@ struct FftShared {
     CONVOY_HD static constexpr int segments(int keep) { return 3 + (keep + Fft::size) / Q + 9; }
     static std::size_t bytes(int keep) {
         return sizeof(fft::Complex<T>) * Fft::exchange +
-               sizeof(T) * (levels + static_cast<std::size_t>(segments(keep)));
+               sizeof(T) * (levels + static_cast<std::size_t>(segments(keep) + 2 * keep / Q + 4));
     }
 };
 
@@ -122,7 +122,8 @@ class PairOfBlocks {
           f_(filter),
           x_(reinterpret_cast<Complex*>(memory)),
           levels_(reinterpret_cast<T*>(x_ + Fft::exchange)),
-          segments_(levels_ + FftShared<T, R, Q>::levels + 3) {
+          segments_(levels_ + FftShared<T, R, Q>::levels + 3),
+          bounds_(segments_ - 3 + FftShared<T, R, Q>::segments(filter.keep)) {
         for (int i = thread() - 3; i < FftShared<T, R, Q>::segments(filter.keep) - 3; i += Fft::threads)
             segments_[i] = 0;
         __syncthreads();
@@ -145,14 +146,14 @@ class PairOfBlocks {
             {
                 Complex a[R];
                 load(offset, a);
-                look(a, p == f_.judged);
+                look(a, f_.parts_of[4 * p + 3]);
                 Fft::spread(a, thread(), f_.turns, x_);
             }
             __syncthreads();
-            if (p == f_.judged) least = least_bound();
+            least = least_bound(p);
             if (judges()) {
                 const T top = level(0, Larger()), energy = level(1, Add());
-                const T* const of = f_.norms + 3 * p;
+                const T* const of = f_.parts_of + 4 * p;
                 root += sqrt(fft_error_of_samples(of[0], of[1], T(Fft::size), stages, top, energy) +
                              of[2] * energy);
                 peak = top > peak ? top : peak;
@@ -194,6 +195,7 @@ class PairOfBlocks {
     static constexpr T faint = sizeof(T) == 4 ? T(1e-15) : T(1e-100);  // below, squares underflow
     static constexpr int warps = FftShared<T, R, Q>::warps;
     static constexpr int at_once = Q < 16 ? Q : 16;  // samples of a lane that are joined with its neighbours'
+    static constexpr bool keeps_bounds = sizeof(T) == 8;  // mend() asks for them
     static __device__ int thread() { return static_cast<int>(threadIdx.x); }
     static __device__ bool judges() { return sizeof(T) == 8 || thread() < 32; }
     static __device__ int lane() { return thread() % 32; }
@@ -281,36 +283,29 @@ class PairOfBlocks {
         });
     }
 
-    /// Peak and energy of the samples; where they are judged, what each segment is worth.
-    __device__ __forceinline__ void look(const Complex (&a)[R], bool judged) {
+    /// Peak and energy of the samples, and what each segment is worth.
+    __device__ __forceinline__ void look(const Complex (&a)[R], T slack) {
         T energy = 0, peak = 0;
 #pragma unroll
         for (int n = 0; n < R; ++n)
             energy = fma(a[n].re, a[n].re, fma(a[n].im, a[n].im, energy));
-        if (judged) {
 #pragma unroll
-            for (int from = 0; from < 2 * R; from += at_once) {
-                T v[at_once];
+        for (int from = 0; from < 2 * R; from += at_once) {
+            T v[at_once];
 #pragma unroll
-                for (int i = 0; i < at_once; ++i)
-                    v[i] = fabs(from < R ? a[from % R + i].re : a[from % R + i].im);
-                const T sum = together(across<at_once / 2>(v, Add()), Add());
+            for (int i = 0; i < at_once; ++i)
+                v[i] = fabs(from < R ? a[from % R + i].re : a[from % R + i].im);
+            const T sum = together(across<at_once / 2>(v, Add()), Add());
 #pragma unroll
-                for (int i = 0; i < at_once; ++i)
-                    v[i] = fabs(from < R ? a[from % R + i].re : a[from % R + i].im);
-                const T top = together(across<at_once / 2>(v, Larger()), Larger());
-                peak = Larger()(peak, top);
-                const int sample =
-                    (from % R + lane() % at_once) * Fft::threads + warp() * 32 + lane() / Q * Q;
-                const T worth = sum - f_.slack * top;
-                // The first block's last segments are the second's first.
-                if ((Q < 32 || lane() < 16) && (from >= R || sample < f_.keep))
-                    segments_[(sample + (from < R ? 0 : f_.keep)) / Q] = worth > 0 ? worth : T(0);
-            }
-        } else {
-#pragma unroll
-            for (int n = 0; n < R; ++n)
-                peak = Larger()(peak, Larger()(fabs(a[n].re), fabs(a[n].im)));
+            for (int i = 0; i < at_once; ++i)
+                v[i] = fabs(from < R ? a[from % R + i].re : a[from % R + i].im);
+            const T top = together(across<at_once / 2>(v, Larger()), Larger());
+            peak = Larger()(peak, top);
+            const int sample = (from % R + lane() % at_once) * Fft::threads + warp() * 32 + lane() / Q * Q;
+            const T worth = sum - slack * top;
+            // The first block's last segments are the second's first.
+            if ((Q < 32 || lane() < 16) && (from >= R || sample < f_.keep))
+                segments_[(sample + (from < R ? 0 : f_.keep)) / Q] = worth > 0 ? worth : T(0);
         }
         put(0, over_warp(peak, Larger()));
         put(1, over_warp(energy, Add()));
@@ -318,8 +313,8 @@ class PairOfBlocks {
 
     /// Lower bounds for four neighbouring groups of Q outputs, which share what they load; the first is a
     /// multiple of 4.
-    __device__ __forceinline__ void bounds(int group, T (&sum)[4]) const {
-        const T* from = segments_ + group + 1;
+    __device__ __forceinline__ void bounds(int part, int group, T (&sum)[4]) const {
+        const T *from = segments_ + group + 1, *const weights = f_.weights + part * f_.weight_count;
         T p[8];
         load_four(p, from);
         sum[0] = sum[1] = sum[2] = sum[3] = 0;
@@ -329,7 +324,7 @@ class PairOfBlocks {
             load_four(p + 4, from);
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
-                const T w = __ldg(f_.weights + d + k);
+                const T w = __ldg(weights + d + k);
 #pragma unroll
                 for (int g = 0; g < 4; ++g)
                     sum[g] = fma(w, p[g + k], sum[g]);
@@ -343,26 +338,27 @@ class PairOfBlocks {
         load_vector(to, from);
         if constexpr (Vector<T>::size == 2) load_vector(to + 2, from + 2);
     }
-    __device__ __forceinline__ T least_bound() const {
+    /// What groups of outputs sum up at least under the parts so far, and the smallest of it. A thread takes
+    /// the same groups in each part.
+    __device__ __forceinline__ T least_bound(int part) {
         T least = sizeof(T) == 4 ? T(3e38) : T(1e308);
         for (int g = 4 * thread(); g * Q < wanted_; g += 4 * Fft::threads) {
             T sum[4];
-            bounds(g, sum);
+            bounds(part, g, sum);
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
+            for (int i = 0; i < 4; ++i) {
+                if (part > 0) sum[i] += bounds_[g + i];
+                if (keeps_bounds || f_.parts > 1) bounds_[g + i] = sum[i];
                 if ((g + i) * Q < wanted_) least = Smaller()(least, sum[i]);
+            }
         }
         return least;
     }
-    /// For outputs [32 i, 32 i + 32).
+    /// For outputs [32 i, 32 i + 32), once all threads have waited.
     __device__ __forceinline__ T bound(int i) const {
-        T sum[4], least = sizeof(T) == 4 ? T(3e38) : T(1e308);
-        const int g = i * segment / Q;
-        bounds(g / 4 * 4, sum);
-#pragma unroll
-        for (int k = 0; k < 4; ++k)
-            if (g / 4 * 4 + k >= g && g / 4 * 4 + k < g + segment / Q && (g / 4 * 4 + k) * Q < wanted_)
-                least = Smaller()(least, sum[k]);
+        T least = sizeof(T) == 4 ? T(3e38) : T(1e308);
+        for (int g = i * segment / Q; g < (i + 1) * segment / Q && g * Q < wanted_; ++g)
+            least = Smaller()(least, bounds_[g]);
         return least;
     }
 
@@ -466,7 +462,7 @@ class PairOfBlocks {
     const Job& job_;
     const FftFilter<T>& f_;
     Complex* x_;
-    T *levels_, *segments_;
+    T *levels_, *segments_, *bounds_;
     Index outer_ = 0, inner_ = 0, output_ = 0, frame_ = 0;
     int begin_ = 0, wanted_ = 0;
     T error_ = 0, peak_ = 0;

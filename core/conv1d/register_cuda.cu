@@ -29,6 +29,7 @@ class RegisterStage : public CudaStage {
     }
 
   protected:
+    bool looks(const Job& job) const override { return stream_.fits(job); }
     void launch(const Job& job, cudaStream_t stream) override {
         if (stream_.fits(job))
             stream_.launch(job, stream);

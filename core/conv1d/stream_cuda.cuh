@@ -7,6 +7,7 @@
 #include "core/conv1d/cuda_stage.hpp"
 #include "core/conv1d/fetch_cuda.cuh"
 #include "core/conv1d/sums_cuda.cuh"
+#include "core/conv1d/wide_cuda.cuh"
 #include "core/device/check.hpp"
 
 namespace convoy::conv1d::gpu {
@@ -100,6 +101,8 @@ __global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
     if (outer >= job.outer) return;
     StreamRow row = row_of(outer), next_row = row;
     begin(row, outer, tile, 0);
+    LoudAndFaint
+        seen;  // among the samples under each tile's outputs: all tiles have all samples but the last few
     Team::wait();
     for (int stage = 0; outer < job.outer; stage ^= 1) {
         int next = tile + step;
@@ -112,6 +115,16 @@ __global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
         if (tile >= row.copied && tile < row.copied_end)
             fetch.wait(stage,
                        next_outer < job.outer && next >= next_row.copied && next < next_row.copied_end);
+        if constexpr (sizeof(T) == 4)
+            if (job.wide != nullptr) {
+#pragma unroll
+                for (int i = 0; i < 32 * R; i += 128)
+                    seen.quad(*reinterpret_cast<const float4*>(stages + stage * cut.samples + before +
+                                                               thread % 32 * 4 + i));
+                if (tile + 1 == cut.tiles)  // the last has samples that no other begins with
+                    for (int i = cut.outputs + thread * 4; i < cut.samples; i += Team::size * 4)
+                        seen.quad(*reinterpret_cast<const float4*>(stages + stage * cut.samples + i));
+            }
         T totals[R] = {};
         Core::add(totals, stages + stage * cut.samples, thread, 0, g, static_cast<int>(job.taps),
                   cut.segment);
@@ -127,6 +140,8 @@ __global__ void __launch_bounds__(StreamShape::threads, StreamShape::blocks)
         tile = next;
         Team::wait();
     }
+    if constexpr (sizeof(T) == 4)
+        if (job.wide != nullptr) seen.join(job.wide);
 }
 
 /// Launches it; which runs it can do, `fits` tells. Tiles are a warp's own where there is room for their

@@ -11,8 +11,8 @@ namespace convoy::conv1d {
 
 namespace {
 
-constexpr float range = 0x1p17f;
-constexpr Index stretch = 8;      // samples in a row whose peak is their level
+constexpr float range = wide_range;
+constexpr Index stretch = wide_stretch;
 static_assert(stretch / 2 == 4);  // what lowest_peak_of_four() looks at
 constexpr float none = std::numeric_limits<float>::infinity();
 
@@ -109,12 +109,15 @@ class WideRange : public RowKernel<float> {
 
 }  // namespace
 
+bool may_be_wide(const Problem& problem) {
+    return problem.arithmetic == SampleType::float32 &&
+           static_cast<Index>(problem.taps.size()) >= 2 * stretch &&
+           (problem.in != SampleType::int16 || !problem.scaling.offset.empty());
+}
+
 std::unique_ptr<RowKernel<float>> with_wide_range(std::unique_ptr<RowKernel<float>> kernel,
                                                   const Problem& problem) {
-    // Short windows hold no stretch beside a burst; samples of 16 bits no such range.
-    const bool never = static_cast<Index>(problem.taps.size()) < 2 * stretch ||
-                       (problem.in == SampleType::int16 && problem.scaling.offset.empty());
-    if (never) return kernel;
+    if (!may_be_wide(problem)) return kernel;
     return std::make_unique<WideRange>(std::move(kernel), problem);
 }
 

@@ -13,6 +13,12 @@
 
 namespace convoy::conv1d {
 
+inline constexpr float wide_range = 0x1p17f;
+inline constexpr Index wide_stretch = 8;  // samples in a row whose peak is their level
+/// Whether the problem can have such outputs: short windows hold no stretch beside a burst, samples of 16
+/// bits no such range, and sums in double need no help.
+bool may_be_wide(const Problem& problem);
+
 /// `kernel` (of block 1), with the outputs of such windows replaced; they are counted as outputs_float64.
 std::unique_ptr<RowKernel<float>> with_wide_range(std::unique_ptr<RowKernel<float>> kernel,
                                                   const Problem& problem);

@@ -233,6 +233,26 @@ TEST_CASE("on the GPU: a window of zeros gives exactly zero beside a burst", "[g
     }
 }
 
+TEST_CASE("on the GPU: a burst costs the faint signal beside it no digits", "[gpu][small]") {
+    NEEDS_GPU();
+    for (const Shape shape : {Shape{1, 30000, 1}, Shape{2, 3000, 1}, Shape{1, 3000, 3}})
+        for (const Index decimate : {1, 3})
+            for (const Index at : {5, 1333, 2900}) {
+                Job job = make_job(problem(shape, Mode::same, Padding::zero, decimate), 65);
+                for (Index f = 0; f < shape.frames; ++f)
+                    job.set(0, f, 0, job.sample(0, f, 0) * (f >= at && f < at + 40 ? 1e8 : 1e-4));
+                each(job.problem, [&](const Strategy&, Stage& stage) {
+                    const auto got = bench().run_all(stage, job, Lanes::all(shape), 1000, 1);
+                    const Expected e = expect(job.problem, job.lane(0, 0));
+                    Index wrong = 0;
+                    for (std::size_t f = 0; f < e.y.size(); ++f)
+                        wrong += !(std::abs(value(stage, got, 0, static_cast<Index>(f), 0) - e.y[f]) <=
+                                   1e-8 + 1e-6 * std::abs(e.y[f]));
+                    CHECK(wrong == 0);
+                });
+            }
+}
+
 TEST_CASE("on the GPU: constant memory holds 64 KB of taps, and tells who wants more", "[gpu]") {
     NEEDS_GPU();
     Problem p = problem({1, 100, 1});
