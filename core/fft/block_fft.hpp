@@ -29,9 +29,8 @@ struct BlockFft {
         transform_registers(a);
         x += thread / 16 * 17 + thread % 16;
         turn += thread;
-        CONVOY_UNROLL
-        for (int k = 0; k < R; ++k)
-            x[k * row] = k == 0 ? a[0] : a[reversed(k, R)] * from_table(turn + k * threads);
+        turned_by<R, false>({}, turn, threads,
+                            [&](int k, Complex<T> w) { x[k * row] = k == 0 ? a[0] : a[reversed(k, R)] * w; });
     }
 
     /// The 16 threads of a row wait after it.
@@ -43,9 +42,8 @@ struct BlockFft {
         for (int n = 0; n < R; ++n)
             a[n] = x[n * 17];
         transform_registers(a);
-        CONVOY_UNROLL
-        for (int k = 0; k < R; ++k)
-            x[k * 17] = k == 0 ? a[0] : a[reversed(k, R)] * from_table(turn + k * 16);
+        turned_by<R, false>({}, turn, 16,
+                            [&](int k, Complex<T> w) { x[k * 17] = k == 0 ? a[0] : a[reversed(k, R)] * w; });
     }
 
     /// b[s][j] is bin slot_bin(s, j, thread).
@@ -75,9 +73,8 @@ struct BlockFft {
             transform_registers(a);
             Complex<T>* const to = x + thread / 16 * row + (thread % 16 + 16 * s) * 17;
             const Complex<T>* const by = turn + size + (thread % 16 + 16 * s) * 16;
-            CONVOY_UNROLL
-            for (int n = 0; n < 16; ++n)
-                to[n] = n == 0 ? a[0] : a[reversed(n, 16)] * from_table(by + n);
+            turned_by<16, false>(
+                {}, by, 1, [&](int n, Complex<T> w) { to[n] = n == 0 ? a[0] : a[reversed(n, 16)] * w; });
         }
     }
 
@@ -85,14 +82,13 @@ struct BlockFft {
     CONVOY_HD static void middle_back(int thread, const Complex<T>* turn, Complex<T>* x) {
         Complex<T> a[R];
         x += thread / 16 * row + thread % 16;
-        turn += thread / 16 * threads + thread % 16;
+        turn += thread / 16 * threads;
         CONVOY_UNROLL
         for (int k = 0; k < R; ++k)
             a[k] = x[k * 17];
         transform_registers(a);
-        CONVOY_UNROLL
-        for (int n = 0; n < R; ++n)
-            x[n * 17] = a[reversed(n, R)] * from_table(turn + n * 16);
+        turned_by<R, true>(from_table(turn + thread % 16), turn, 16,
+                           [&](int n, Complex<T> w) { x[n * 17] = a[reversed(n, R)] * w; });
     }
 
     /// a[n0] is N times the sample n0 * threads + thread.
@@ -106,6 +102,25 @@ struct BlockFft {
         CONVOY_UNROLL
         for (int n = 0; n < R; ++n)
             a[n] = {c[reversed(n, R)].im, c[reversed(n, R)].re};
+    }
+
+  private:
+    /// Calls f(k, start w^k) for k = 0 .. Count-1 (f(k, w^k) for k = 1 .. where it has no start), w^k being
+    /// table[k * step]: a quarter of them and three are read, the others are products of two, for reading
+    /// takes longer than multiplying.
+    template <int Count, bool Started, class F>
+    CONVOY_HD static void turned_by(Complex<T> start, const Complex<T>* table, int step, const F& f) {
+        Complex<T> low[4] = {start};
+        CONVOY_UNROLL
+        for (int b = 1; b < 4; ++b)
+            low[b] = Started ? start * from_table(table + b * step) : from_table(table + b * step);
+        CONVOY_UNROLL
+        for (int a = 0; a < Count; a += 4) {
+            const Complex<T> high = a == 0 ? Complex<T>{1, 0} : from_table(table + a * step);
+            CONVOY_UNROLL
+            for (int b = 0; b < 4; ++b)
+                f(a + b, a == 0 ? low[b] : b == 0 && !Started ? high : low[b] * high);
+        }
     }
 };
 
