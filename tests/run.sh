@@ -43,4 +43,4 @@ install_packages "${full_packages[@]}"
 (install_packages "${optional_packages[@]}") || echo "Going on without ${optional_packages[*]}: tests of them are skipped."
 check_format
 suite release build AUTO
-suite asan-ubsan build-asan OFF --label-exclude long
+LSAN_OPTIONS="suppressions=$PWD/tests/leaks.txt:print_suppressions=0" suite asan-ubsan build-asan OFF --label-exclude long
