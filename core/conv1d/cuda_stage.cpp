@@ -150,7 +150,7 @@ Floor floor_of(const Problem& p, const device::Device& device) {
 
 double time_of(const Problem& p, const device::Device& device, double slowdown) {
     const Floor floor = floor_of(p, device);
-    return std::max(1.1 * floor.memory, slowdown * floor.arithmetic);
+    return 1.4 * floor.memory + slowdown * floor.arithmetic;
 }
 
 }  // namespace convoy::conv1d::gpu

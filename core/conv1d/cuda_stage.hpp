@@ -68,7 +68,8 @@ struct Floor {
 };
 Floor floor_of(const Problem&, const device::Device&);
 
-/// The modelled time of a strategy that takes `slowdown` times as long as its products need.
+/// The modelled time of a strategy that takes `slowdown` times as long as its products need, and does little
+/// else meanwhile: none of the textbook four hides the way of its samples.
 double time_of(const Problem&, const device::Device&, double slowdown);
 
 }  // namespace convoy::conv1d::gpu
