@@ -80,10 +80,11 @@ ChainPlan plan_steps(io::Reader& input, std::span<const StepCall> steps, const E
         throw usage_error("--explain has nothing to explain: no step here has strategies to choose from",
                           "leave it out");
     if ((!plan.saved.empty() || plan.learns()) && input.sequential())
-        throw failed(
-            plan.flow.label,
-            "can be read only once, and save, normalize and detrend read their input before the rest",
-            "copy it to a file first");
+        throw failed(plan.flow.label,
+                     "can be read only once, and save, normalize, detrend and long averages read their input "
+                     "before the "
+                     "rest",
+                     "copy it to a file first");
     return plan;
 }
 

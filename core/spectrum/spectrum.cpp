@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
+#include "core/spectrum/long_average.hpp"
 #include "core/spectrum/stage.hpp"
 
 namespace convoy::spectrum {
@@ -56,10 +57,20 @@ void check(const Problem& p) {
         if (!(p.average->percent >= 0 && p.average->percent <= 100))
             throw usage_error("a percentile of " + to_text(p.average->percent) + " makes no sense",
                               "choose 0 to 100");
-        if (bytes > 512.0 * 1048576)
+        constexpr double most = 512.0 * 1048576;
+        if (bytes > most)
             throw usage_error("a median or percentile over " + to_text(p.average->frames) + " frames of " +
-                                  to_text(p.bins()) + " bins would hold " + bytes_text(bytes) + " a channel",
+                                  to_text(p.bins()) + " bins would hold " + bytes_text(bytes) +
+                                  " a channel, and at most " + bytes_text(most) + " are held",
                               "use a shorter --average, or --average-kind mean or max");
+        const double samples = static_cast<double>(p.shape.lanes() * bytes_of(p.in)) *
+                               std::min(static_cast<double>(p.shape.frames),
+                                        static_cast<double>(p.average->frames) * static_cast<double>(p.hop));
+        if (samples > most)
+            throw usage_error("a median or percentile over " + to_text(p.average->frames) + " frames of " +
+                                  to_text(p.channels()) + " channels would hold " + bytes_text(samples) +
+                                  " of samples, and at most " + bytes_text(most) + " are held",
+                              "use a shorter --average, fewer --channels, or --average-kind mean or max");
     }
     if (p.quantity == Quantity::complex && (p.decibels || p.average || !p.bands.empty())) {
         const char* what = p.decibels ? "decibels" : p.average ? "averages" : "frequency bands";
@@ -99,6 +110,7 @@ std::unique_ptr<Stage> plan(const Problem& problem, const device::Device& device
     std::string why =
         found == nullptr ? "this build has no spectrogram for it" : found->unsupported(problem, device);
     if (!why.empty()) throw usage_error("no spectrogram on " + device.id() + ": " + why, "use --device cpu");
+    if (is_long_average(problem)) return plan_long_average(problem, device);
     return found->make(problem, device);
 }
 
