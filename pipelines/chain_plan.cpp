@@ -90,6 +90,13 @@ ChainPlan plan_steps(io::Reader& input, std::span<const StepCall> steps, const E
 
 }  // namespace
 
+void open_as_image(io::OpenOptions& options, std::span<const StepCall> steps) {
+    if (steps.empty() || !steps.front().step->image) return;
+    options.image = true;
+    if (steps.front().step->streamed != nullptr)
+        options.image_axis = steps.front().step->streamed(steps.front().params);
+}
+
 Index frame_at(const Flow& flow, Index input) {
     return ceil_div(input * flow.time_up - flow.time_first, flow.time_step);
 }

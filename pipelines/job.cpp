@@ -99,7 +99,7 @@ struct Job::State {
 void Job::State::open() {
     const auto start = Clock::now();
     io::OpenOptions options = open_options(request.options);
-    options.image = !request.steps.empty() && request.steps.front().step->image;
+    open_as_image(options, request.steps);
     reader = io::open(request.input, options);
     joined = {{0}, {reader.get()}};
     if (!request.joined.empty()) {

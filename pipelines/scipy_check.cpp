@@ -183,7 +183,7 @@ SciPyCheck check_scipy(const JobRequest& request, const SciPyScript& script) {
     const Folder folder;
     SciPyCheck check;
     io::OpenOptions options = open_options(request.options);
-    options.image = request.steps.front().step->image;
+    open_as_image(options, request.steps);
     const auto reader = io::open(request.input, options);
     constexpr Index most_frames = 1 << 18, most_samples = 1 << 22;
     const Shape& all = reader->recording().shape;

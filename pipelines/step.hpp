@@ -88,6 +88,8 @@ struct Step {
     bool cpu_only = false;       // has no stage for a GPU
     /// The step in Python, for what flows in and as it was planned; none: SciPy has nothing like it.
     Python (*python)(const Params&, const Flow& in, const Planned&) = nullptr;
+    /// Of an image, as the first step: the axis that is streamed, counted from behind; none: the last one.
+    int (*streamed)(const Params&) = nullptr;
 };
 
 }  // namespace convoy::pipelines

@@ -171,7 +171,7 @@ AxisChoice time_axis(const Source& source, const OpenOptions& options) {
         return {axis, "--time-axis"};
     }
     if (rank == 1) return {0, "the only axis"};
-    if (options.image) return {rank - 1, "the last axis of an image"};
+    if (options.image) return {std::max(rank + options.image_axis, 0), "the columns of an image"};
     for (const auto& look : {from_scales, from_attributes, from_format, from_stamps})
         if (const auto found = look(source)) return *found;
     return from_extents(source);

@@ -6,8 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/conv2d/kernels.hpp"
-#include "io/taps.hpp"
-#include "pipelines/step.hpp"
+#include "pipelines/steps/conv2d_problem.hpp"
 #include "pipelines/steps/conv2d_python.hpp"
 
 namespace convoy::step {
@@ -16,7 +15,6 @@ namespace {
 
 using conv2d::Fit;
 using conv2d::Pair;
-using conv2d::Precision;
 using conv2d::Problem;
 using pipelines::Execution;
 using pipelines::Flow;
@@ -44,6 +42,13 @@ constexpr Param params[] = {
      .value = "N",
      .help = "groups of channels, each with filters of its own",
      .fallback = "1"},
+    {.name = "layout",
+     .kind = Kind::choice,
+     .value = "NAME",
+     .help = "of the image and of the result: images x channels x rows x columns (what of it there is), or "
+             "images x rows x columns x channels",
+     .fallback = "nchw",
+     .choices = "nchw,nhwc"},
     {.name = "bias",
      .value = "FILE",
      .help = "a number for each filter, added: text, .npy or file.h5:/path",
@@ -55,135 +60,6 @@ constexpr Param params[] = {
      .help = "of products and sums; tf32 and bf16 on a GPU only (default float32, float64 for float64 input)",
      .choices = "float32,float64,tf32,bf16"},
 };
-
-Pair pair_of(const Params& p, std::string_view name, const std::vector<Index>& numbers) {
-    if (numbers.empty() || numbers.size() > 2)
-        throw usage_error(p.spelled(name) + " '" + p.text(name) + "' is neither one number nor two",
-                          "write N, or ROWS,COLUMNS");
-    return {numbers.front(), numbers.back()};
-}
-Pair pair_of(const Params& p, std::string_view name) {
-    return p.given(name) ? pair_of(p, name, p.integers(name)) : Pair{1, 1};
-}
-
-void padding_of(const Params& p, Problem& problem) {
-    const std::string text = p.text("padding");
-    if (text == "same" || text == "valid" || text == "full") {
-        problem.fit = text == "same" ? Fit::same : text == "valid" ? Fit::valid : Fit::full;
-        return;
-    }
-    std::vector<Index> numbers;
-    for (const std::string& word : split(text, ',')) {
-        const auto number = parse_integer(word);
-        if (!number)
-            throw usage_error(p.spelled("padding") + " '" + text + "' is not known",
-                              "write valid, same, full, N or ROWS,COLUMNS");
-        numbers.push_back(*number);
-    }
-    problem.fit = Fit::given;
-    problem.pad = pair_of(p, "padding", numbers);
-}
-
-// The kernel as [rows][columns] or [filters][channels][rows][columns].
-io::Array kernel_of(const Params& p) {
-    if (!p.given("kernel"))
-        throw usage_error("no kernel is given",
-                          "give --kernel FILE or one of " + std::string(conv2d::kernel_names));
-    const std::string text = p.text("kernel");
-    if (conv2d::names_kernel(text)) {
-        conv2d::Kernel named = conv2d::make_kernel(text);
-        // Built-in kernels are written as they lie on the image; a convolution turns them back.
-        if (!p.flag("correlate")) std::reverse(named.values.begin(), named.values.end());
-        return {{named.extent.rows, named.extent.columns}, std::move(named.values)};
-    }
-    io::Array kernel = io::read_kernel(text);
-    if (kernel.shape.size() != 2 && kernel.shape.size() != 4)
-        throw failed(text,
-                     "a kernel has 2 axes (rows x columns) or 4 (filters x channels x rows x columns), and "
-                     "this one has " +
-                         std::to_string(kernel.shape.size()),
-                     "reshape it");
-    return kernel;
-}
-
-Precision precision_of(const Params& p, const Flow& flow, const Execution& execution) {
-    const std::string name = p.text("precision");
-    if (name.empty()) {
-        const bool wide = execution.dtype.empty() ? flow.wide || flow.type == SampleType::float64
-                                                  : execution.dtype == "float64";
-        return wide ? Precision::float64 : Precision::float32;
-    }
-    if (!execution.dtype.empty() && (execution.dtype == "float64") != (name == "float64"))
-        throw usage_error(p.spelled("precision") + " " + name + " and --dtype " + execution.dtype +
-                              " contradict each other",
-                          "give one of them");
-    if (name == "float64") return Precision::float64;
-    if (name == "float32") return Precision::float32;
-    if (execution.device.backend == device::Backend::cpu) {
-        warn(flow.label, "the CPU has no " + name + ": computing in float32, which is more exact");
-        return Precision::float32;
-    }
-    return name == "tf32" ? Precision::tf32 : Precision::bf16;
-}
-
-void check_image(const Flow& flow) {
-    const std::size_t rank = flow.dims.size();
-    const auto have = [&] { return "it has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes"); };
-    if (rank < 2)
-        throw usage_error("an image is needed, with 2 to 4 axes, and " + have(),
-                          "make one: convoy spectrogram", flow.label);
-    if (rank > 4)
-        throw usage_error("an image has 2 to 4 axes, and " + have(), "take a part of it", flow.label);
-    if (flow.time_axis != static_cast<int>(rank) - 1)
-        throw usage_error("images are streamed along their last axis, and this is streamed along axis " +
-                              std::to_string(flow.time_axis),
-                          "leave out --time-axis, or make an image of the signal first: convoy spectrogram",
-                          flow.label);
-}
-
-// Which axes are images, channels, rows and columns.
-void extents_of(const Params& p, const Flow& flow, const io::Array& kernel, Problem& problem) {
-    const std::size_t rank = flow.dims.size();
-    problem.extent = {flow.dims[rank - 2], flow.dims[rank - 1]};
-    problem.taps = {kernel.shape[kernel.shape.size() - 2], kernel.shape.back()};
-    problem.groups = p.integer("groups");
-    Index planes = 1;
-    for (std::size_t a = 0; a + 2 < rank; ++a)
-        planes *= flow.dims[a];
-    if (kernel.shape.size() == 2) {
-        if (p.given("groups"))
-            throw usage_error(
-                p.spelled("groups") + " goes with kernels of filters x channels x rows x columns",
-                "leave it out: a kernel of rows x columns acts on each plane");
-        problem.images = planes;
-        return;
-    }
-    problem.channels = rank > 2 ? flow.dims[rank - 3] : 1;
-    problem.images = planes / problem.channels;
-    problem.filters = kernel.shape[0];
-}
-
-Problem problem_of(const Params& p, const Flow& flow, const Execution& execution, const io::Array& kernel) {
-    Problem problem;
-    problem.kernel = kernel.values;
-    problem.correlate = p.flag("correlate");
-    problem.stride = pair_of(p, "stride");
-    problem.dilation = pair_of(p, "dilation");
-    padding_of(p, problem);
-    extents_of(p, flow, kernel, problem);
-    if (p.given("bias")) problem.bias = io::read_taps(p.text("bias"));
-    problem.relu = p.flag("relu");
-    problem.in = flow.type;
-    problem.complex = flow.complex;
-    problem.scaling = flow.scaling;
-    problem.precision = precision_of(p, flow, execution);
-    try {
-        conv2d::check(problem);
-    } catch (const Error& e) {  // the same, with the file's name
-        throw Error(e.fault(), flow.label, e.problem(), e.hint());
-    }
-    return problem;
-}
 
 // An axis after a convolution along it: output i is where its twin in `same` is, at input i * stride + shift.
 io::Axis moved(io::Axis axis, Index shift, Index stride, Index count) {
@@ -206,21 +82,27 @@ void flow_out(Flow& flow, const Problem& problem, bool filters) {
     twin.fit = Fit::same;
     const Pair out = problem.outputs(), before = problem.before(), same = twin.before();
     const Pair shift{same.rows - before.rows, same.columns - before.columns};
-    const std::size_t rank = flow.dims.size();
-    flow.dims[rank - 2] = out.rows;
-    flow.dims[rank - 1] = out.columns;
-    flow.axes[rank - 2] = moved(flow.axes[rank - 2], shift.rows, problem.stride.rows, out.rows);
-    flow.axes[rank - 1] = moved(flow.axes[rank - 1], shift.columns, problem.stride.columns, out.columns);
+    const auto rows = static_cast<std::ptrdiff_t>(flow.dims.size()) - (problem.channels_last ? 3 : 2);
+    const auto at = [](auto& all, std::ptrdiff_t i) -> auto& {
+        return all[static_cast<std::size_t>(i)];
+    };
+    at(flow.dims, rows) = out.rows;
+    at(flow.dims, rows + 1) = out.columns;
+    at(flow.axes, rows) = moved(at(flow.axes, rows), shift.rows, problem.stride.rows, out.rows);
+    at(flow.axes, rows + 1) =
+        moved(at(flow.axes, rows + 1), shift.columns, problem.stride.columns, out.columns);
+    flow.time_axis = static_cast<int>(rows) + 1;
     if (filters) {
-        const auto at = static_cast<std::ptrdiff_t>(rank) - 2;
-        if (rank == 2) {
-            flow.dims.insert(flow.dims.begin() + at, 0);
-            flow.axes.insert(flow.axes.begin() + at, io::Axis{});
+        std::ptrdiff_t channel = problem.channels_last ? rows + 2 : rows - 1;
+        if (channel < 0) {
+            flow.dims.insert(flow.dims.begin(), 0);
+            flow.axes.insert(flow.axes.begin(), io::Axis{});
+            channel = 0;
+            ++flow.time_axis;
         }
-        flow.dims[flow.dims.size() - 3] = problem.filters;
-        flow.axes[flow.axes.size() - 3] = {"filter", "", 0, 1, {}};
+        at(flow.dims, channel) = problem.filters;
+        at(flow.axes, channel) = {"filter", "", 0, 1, {}};
     }
-    flow.time_axis = static_cast<int>(flow.dims.size()) - 1;
     flow.time_first += shift.columns * flow.time_step;
     flow.time_step *= problem.stride.columns;
     flow.shape = problem.out_shape();
@@ -253,9 +135,8 @@ std::string explanation(const Problem& problem, const Execution& execution, cons
 }
 
 Planned plan(const Params& p, Flow& flow, const Execution& execution) {
-    check_image(flow);
-    const io::Array kernel = kernel_of(p);
-    const Problem problem = problem_of(p, flow, execution, kernel);
+    const io::Array kernel = pipelines::conv2d_kernel(p);
+    const Problem problem = pipelines::conv2d_problem(p, flow, execution, kernel);
     const conv2d::Choice choice = conv2d::choose(execution.strategy, problem, execution.device);
     Planned planned;
     planned.stage = conv2d::plan(problem, *choice.strategy, execution.device);
@@ -264,29 +145,35 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     planned.explanation = explanation(problem, execution, choice);
     planned.notes = {{"kernel", p.text("kernel")},
                      {"kernel_size", text(problem.taps)},
-                     {"filters", to_text(problem.filters)},
+                     {"filters", to_text(kernel.shape.size() == 4 ? problem.filters : 1)},
                      {"convolution", problem.correlate ? "correlation" : "true convolution"},
                      {"padding", p.text("padding")},
                      {"stride", text(problem.stride)},
                      {"dilation", text(problem.dilation)},
-                     {"groups", to_text(problem.groups)},
+                     {"groups", p.text("groups")},
+                     {"layout", p.text("layout")},
                      {"relu", problem.relu ? "true" : "false"},
                      {"precision", std::string(name_of(problem.precision))}};
     flow_out(flow, problem, kernel.shape.size() == 4);
     return planned;
 }
 
+int streamed(const Params& p) {
+    return pipelines::channels_last(p) ? -2 : -1;
+}
+
 pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
     Execution exact;
     exact.device = device::cpu();
-    const io::Array kernel = kernel_of(p);
+    const io::Array kernel = pipelines::conv2d_kernel(p);
     const bool named = conv2d::names_kernel(p.text("kernel"));
-    return pipelines::conv2d_python(problem_of(p, in, exact, kernel), kernel, named ? "" : p.text("kernel"));
+    return pipelines::conv2d_python(pipelines::conv2d_problem(p, in, exact, kernel), kernel,
+                                    named ? "" : p.text("kernel"));
 }
 
 }  // namespace
 
 extern constinit const Step conv2d{
-    "conv2d", "convolve images with kernels", params, plan, true, "kernel", false, python};
+    "conv2d", "convolve images with kernels", params, plan, true, "kernel", false, python, streamed};
 
 }  // namespace convoy::step

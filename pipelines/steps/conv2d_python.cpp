@@ -51,6 +51,7 @@ Python conv2d_python(const conv2d::Problem& problem, const io::Array& kernel, co
         code = "kernel = np.reshape(" + py::list(kernel.values) + ", " + py::list(kernel.shape) + ")\n";
     else
         code = "kernel = load(" + py::quoted(file) + ")\n";
+    if (problem.channels_last) code += "x = np.moveaxis(x, -1, -3)\n";
     if (problem.correlate) code += "kernel = kernel[..., ::-1, ::-1]\n";
     code += "x = conv2d(x, kernel, before=" + pair(problem.before()) + ", size=" + pair(problem.outputs()) +
             ", stride=" + pair(problem.stride) + ", dilation=" + pair(problem.dilation) +
@@ -58,6 +59,7 @@ Python conv2d_python(const conv2d::Problem& problem, const io::Array& kernel, co
     if (!problem.bias.empty())
         code += "x = x + np.reshape(" + py::list(problem.bias) +
                 (kernel.shape.size() == 4 ? ", (-1, 1, 1))\n" : ", ())\n");
+    if (problem.channels_last) code += "x = np.moveaxis(x, -3, -1)\n";
     if (problem.relu) code += "x = np.maximum(x, 0)\n";
     return {code, {}, {load, definition}};
 }

@@ -111,6 +111,28 @@ TEST_CASE("a kernel of four axes puts filters in the place of channels") {
     CHECK(grouped.dims == std::vector<Index>{4, 40, 50});
 }
 
+TEST_CASE("channels may be the last axis of image and result") {
+    const KernelFile kernel({6, 3, 3, 5});
+    Flow flow = image({2, 40, 50, 3});
+    flow.time_axis = 2;
+    flow.shape = {80, 50, 3};
+    const Planned four = plan(flow, {{"kernel", kernel.path()}, {"layout", "nhwc"}, {"stride", "2,1"}});
+    CHECK(flow.dims == std::vector<Index>{2, 20, 50, 6});
+    CHECK(flow.time_axis == 2);
+    CHECK(flow.axes[3].name == "filter");
+    CHECK(four.stage->shape() == Shape{40, 50, 6});
+    Flow each = image({40, 50, 3});
+    each.time_axis = 1;
+    each.shape = {40, 50, 3};
+    const Planned two = plan(each, {{"kernel", "box:3"}, {"layout", "nhwc"}});
+    CHECK(each.dims == std::vector<Index>{40, 50, 3});
+    CHECK(two.stage->shape() == Shape{40, 50, 3});
+    CHECK_THAT(message_of({{"kernel", "box:3"}, {"layout", "nhwc"}}), containing("has 3 or 4 axes"));
+    CHECK_THAT(message_of({{"kernel", "box:3"}, {"layout", "nhwc"}}, {4, 40, 50}),
+               containing("streamed along their columns, axis 1"));
+    CHECK_THAT(message_of({{"kernel", "box:3"}, {"layout", "chwn"}}), containing("nchw"));
+}
+
 TEST_CASE("outputs of valid and full have the time of their twin in same") {
     Flow valid = image({40, 50});
     plan(valid, {{"kernel", "box:5"}, {"padding", "valid"}});
