@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "app/command.hpp"
 #include "app/log.hpp"
@@ -184,9 +183,7 @@ int run_parsed(const Bound& bound, std::string words) {
     const Call call = call_of(bound, std::move(words));
     configure_log(call.params);
     pipelines::load_calibration();
-    const Index threads = call.params.integer_if("threads").value_or(device::available_cpus());
-    if (threads < 1 || threads > 4096) throw usage_error("--threads must be from 1 to 4096");
-    const Threads limit(threads);
+    const Threads limit(threads_of(call.params));
     return bound.command->run(call);
 }
 

@@ -23,15 +23,14 @@ constexpr Param output_path[] = {
      .also = "o"},
 };
 
-// The values of `call` that belong to a list of declarations, as parameters of their own.
-Params part_of(const command::Call& call, std::vector<Param> declared) {
-    Params part(declared);
-    for (const Param& p : declared)
-        if (call.params.given(p.name)) part.set(p.name, call.params.text(p.name));
-    return part;
-}
-
 }  // namespace
+
+Params values_of(const Params& all, std::vector<Param> declared) {
+    Params values(declared);
+    for (const Param& p : declared)
+        if (all.given(p.name)) values.set(p.name, all.text(p.name));
+    return values;
+}
 
 std::vector<command::Group> step_groups(std::string_view step, std::string_view title) {
     return {{"Output", output_path},
@@ -48,9 +47,9 @@ pipelines::JobRequest job_request(std::string_view name, const command::Call& ca
         throw usage_error("no output is given", "say where the result goes: -o OUT.h5");
     return {call.inputs.empty() ? "" : call.inputs.front(),
             call.params.text("output"),
-            part_of(call, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
-                                             pipelines::execution_params()})),
-            {{&step, part_of(call, {step.params.begin(), step.params.end()})}},
+            values_of(call.params, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
+                                                      pipelines::execution_params()})),
+            {{&step, values_of(call.params, {step.params.begin(), step.params.end()})}},
             call.words,
             call.params.given("report"),
             {}};

@@ -9,6 +9,9 @@
 
 namespace convoy::app {
 
+/// The values that were given of some declarations, as parameters of their own.
+Params values_of(const Params& all, std::vector<Param> declared);
+
 /// The step's own parameters under `title`, and those of inputs, outputs and execution.
 std::vector<command::Group> step_groups(std::string_view step, std::string_view title);
 

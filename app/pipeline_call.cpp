@@ -1,5 +1,6 @@
 #include "app/pipeline_call.hpp"
 
+#include "app/job_call.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/requests.hpp"
 
@@ -12,13 +13,6 @@ namespace {
 
 std::vector<std::string> lines(const std::string& text) {
     return text.empty() ? std::vector<std::string>{} : split(text, '\n');
-}
-
-Params part_of(const Params& all, std::vector<Param> declared) {
-    Params part(declared);
-    for (const Param& p : declared)
-        if (all.given(p.name)) part.set(p.name, all.text(p.name));
-    return part;
 }
 
 }  // namespace
@@ -48,8 +42,8 @@ std::vector<JobRequest> requests_of(const Script& script, const command::Call& c
     JobRequest common{
         "",
         script.output,
-        part_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
-                                                   pipelines::execution_params()})),
+        values_of(script.options, pipelines::joined({pipelines::input_params(), pipelines::output_params(),
+                                                     pipelines::execution_params()})),
         script.steps,
         call.words,
         hash,

@@ -1,5 +1,8 @@
 #include "app/threads.hpp"
 
+#include "core/base/error.hpp"
+#include "core/device/device.hpp"
+
 #include <sched.h>
 #include <tbb/task_scheduler_observer.h>
 
@@ -8,6 +11,13 @@
 #include <new>
 
 namespace convoy::app {
+
+Index threads_of(const Params& params) {
+    const Index threads = params.integer_if("threads").value_or(device::available_cpus());
+    if (threads < 1 || threads > 4096)
+        throw usage_error(params.spelled("threads") + " must be from 1 to 4096");
+    return threads;
+}
 
 namespace {
 

@@ -1,13 +1,12 @@
 // convoy run: a pipeline file over one input or thousands.
 #include <tbb/global_control.h>
 
-#include <set>
-
 #include "app/command.hpp"
 #include "app/job_call.hpp"
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "app/pipeline_call.hpp"
+#include "app/threads.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/plan.hpp"
@@ -140,10 +139,8 @@ int run(const Call& call) {
     if (call.inputs.empty())
         throw usage_error("no pipeline file is given", "name one: convoy run pipeline.yaml");
     const Script script = app::script_of(call);
-    const Index threads = script.options.integer_if("threads").value_or(device::available_cpus());
-    if (threads < 1 || threads > 4096) throw usage_error("threads must be from 1 to 4096");
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                    static_cast<std::size_t>(threads));
+                                    static_cast<std::size_t>(app::threads_of(script.options)));
     std::vector<JobRequest> requests =
         app::requests_of(script, call, call.params.given("report") || call.params.given("html"));
     if (call.params.given("regions")) {
