@@ -22,12 +22,8 @@ class Envelope : public Stage {
 
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) override {
         hilbert_->run(in, out, lanes, stream);
-        dispatch(in.type, [&](auto zero) {
-            using T = decltype(zero);
-            if (out.type == SampleType::float32)
-                combine<T, float>(in, out, lanes);
-            else
-                combine<T, double>(in, out, lanes);
+        dispatch_both(in, out, [&](auto stored, auto result) {
+            combine<decltype(stored), decltype(result)>(in, out, lanes);
         });
     }
 

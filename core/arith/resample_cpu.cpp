@@ -40,12 +40,8 @@ class Resample : public Stage {
     }
 
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
-        dispatch(in.type, [&](auto zero) {
-            using T = decltype(zero);
-            if (out.type == SampleType::float32)
-                apply<T, float>(in, out, lanes);
-            else
-                apply<T, double>(in, out, lanes);
+        dispatch_both(in, out, [&](auto stored, auto result) {
+            apply<decltype(stored), decltype(result)>(in, out, lanes);
         });
     }
 

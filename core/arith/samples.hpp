@@ -26,6 +26,17 @@ inline LaneScale scale_of(const Input& input, const Lanes& lanes, Index outer, I
     return {pick(input.scaling.gain, 1), pick(input.scaling.offset, 0)};
 }
 
+/// Calls f with zeros of the types of both windows' samples; results are float or double.
+template <class F>
+void dispatch_both(const Window& in, const Window& out, const F& f) {
+    dispatch(in.type, [&](auto stored) {
+        if (out.type == SampleType::float32)
+            f(stored, float{});
+        else
+            f(stored, double{});
+    });
+}
+
 /// Calls work(outer, frames) for blocks of the window's frames that together are all of them, in parallel.
 template <class Work>
 void for_blocks(const Window& out, const Work& work) {
