@@ -1,9 +1,4 @@
 // The script of a pipeline beside the pipeline itself, on the first samples of an input.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -15,10 +10,9 @@
 #include "io/npy.hpp"
 #include "pipelines/chain_plan.hpp"
 #include "pipelines/placement.hpp"
+#include "pipelines/program.hpp"
 #include "pipelines/scipy.hpp"
 #include "pipelines/views.hpp"
-
-extern char** environ;
 
 namespace convoy::pipelines {
 
@@ -77,44 +71,14 @@ class Folder {
     fs::path path_;
 };
 
-struct Ended {
-    int status = -1;
-    std::string text;
-};
-
-// Runs a program; both of its outputs go to a file.
-Ended run_program(std::vector<std::string> words, const std::string& output) {
-    std::vector<char*> arguments;
-    for (std::string& word : words)
-        arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    pid_t child = 0;
-    const int error = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    Ended ended;
-    if (error != 0) return ended;
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    std::ifstream in(output);
-    ended.text.assign(std::istreambuf_iterator<char>(in), {});
-    return ended;
-}
-
 // Runs the comparison with the first Python that has what it needs.
-Ended run_python(std::vector<std::string> words, const std::string& output, std::string& python) {
+Ended run_python(std::vector<std::string> words, std::string& python) {
     std::vector<std::string> candidates{"python3", "/usr/bin/python3"};
     if (const char* named = std::getenv("PYTHON"); named != nullptr && *named != '\0') candidates = {named};
     std::string tried;
     for (const std::string& candidate : candidates) {
         words.front() = python = candidate;
-        Ended ended = run_program(words, output);
+        Ended ended = run_program(words, true);
         if (ended.status >= 0 && ended.status != without_scipy && ended.status != 127) return ended;
         tried += (tried.empty() ? "" : ", ") + candidate;
     }
@@ -217,7 +181,7 @@ SciPyCheck check_scipy(const JobRequest& request, const SciPyScript& script) {
     const Ended ended = run_python({"", "-c", comparison, folder.file("script.py"), folder.file("given.npy"),
                                     to_text(r.rate.value_or(1)), folder.file("ours.npy"),
                                     r.complex ? "1" : "0", plan.flow.complex ? "1" : "0", decibels},
-                                   folder.file("told.txt"), check.python);
+                                   check.python);
     const auto words = split(ended.text.substr(0, ended.text.find_last_not_of(" \n") + 1), ' ');
     const auto number = [&](std::size_t i) {
         return words.size() == 3 ? parse_number(words[i]) : std::nullopt;

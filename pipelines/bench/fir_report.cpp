@@ -1,50 +1,15 @@
 #include "pipelines/bench/fir_report.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
 #include "pipelines/picture.hpp"
-
-extern char** environ;
+#include "pipelines/program.hpp"
 
 namespace convoy::pipelines::bench {
 
 namespace {
-
-/// What a program writes to its standard output.
-std::string output_of(std::vector<std::string> words) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw failed({}, "no pipe can be made");
-    std::vector<char*> arguments;
-    for (std::string& word : words)
-        arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    pid_t child = 0;
-    const int error = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    std::string text;
-    char part[4096];
-    for (ssize_t n;
-         error == 0 && ((n = ::read(ends[0], part, sizeof part)) > 0 || (n < 0 && errno == EINTR));)
-        if (n > 0) text.append(part, static_cast<std::size_t>(n));
-    ::close(ends[0]);
-    if (error != 0) throw failed(words[0], std::string("cannot be run: ") + std::strerror(error));
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    return text;
-}
 
 FirRow row_of(const std::string& line, const std::string& judge) {
     const std::vector<std::string> words = split(line, ',');
@@ -74,8 +39,10 @@ std::vector<FirRow> judge_rows(const std::string& judge, const std::vector<Index
     std::vector<std::string> words{judge, "--csv"};
     for (const Index m : taps)
         words.push_back(to_text(m));
+    const Ended ended = run_program(std::move(words), false);
+    if (ended.status < 0) throw failed(judge, "cannot be run: " + ended.text);
     std::vector<FirRow> rows;
-    const std::vector<std::string> lines = split(output_of(std::move(words)), '\n');
+    const std::vector<std::string> lines = split(ended.text, '\n');
     for (std::size_t i = 1; i < lines.size(); ++i)
         if (!lines[i].empty()) rows.push_back(row_of(lines[i], judge));
     if (rows.size() != taps.size())
