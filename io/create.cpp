@@ -7,16 +7,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "io/format.hpp"
 
 namespace convoy::io {
 namespace {
-
-std::string lower(std::string text) {
-    for (char& c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    return text;
-}
 
 /// Whether `ending` is among ".h5 .hdf5".
 bool lists(std::string_view extensions, const std::string& ending) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "pipelines/canvas.hpp"
 #include "pipelines/colours.hpp"
 
@@ -163,10 +164,8 @@ void draw(const SpectrogramPicture& picture, const std::string& path) {
 }
 
 void check_picture_name(const std::string& path) {
-    std::string ending = std::filesystem::path(path).extension().string();
-    for (char& c : ending)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    if (ending != ".png") throw usage_error("pictures are PNG", "let the name end in .png", path);
+    if (lower(std::filesystem::path(path).extension().string()) != ".png")
+        throw usage_error("pictures are PNG", "let the name end in .png", path);
 }
 
 }  // namespace convoy::pipelines

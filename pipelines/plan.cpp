@@ -4,12 +4,12 @@
 #include <cmath>
 #include <ctime>
 #include <map>
-#include <mutex>
 
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/base/version.hpp"
 #include "core/device/threads.hpp"
 #include "pipelines/batch.hpp"
@@ -89,13 +89,6 @@ void estimate(const std::vector<JobRequest>& requests, double started, BatchPlan
     }
 }
 
-std::string extents(const std::vector<Index>& dims) {
-    std::string text;
-    for (const Index n : dims)
-        text += (text.empty() ? "" : " x ") + to_text(n);
-    return text;
-}
-
 std::string shape_text(const Shape& shape, const std::optional<double>& rate) {
     std::string text = to_text(shape.frames) + " x " + to_text(shape.lanes());
     return text + (rate ? " at " + to_text(*rate) + " Hz" : "");
@@ -127,7 +120,7 @@ std::string in_full(const FilePlan& file) {
     const JobReport& job = file.job;
     std::string text = job.input.label() + " -> " + file.output + ending_text(file) + "\n";
     line(text, "input",
-         extents(job.input.dims) + ", " + job.input.stored_type +
+         extents_text(job.input.dims) + ", " + job.input.stored_type +
              (job.input.rate ? " at " + to_text(*job.input.rate) + " Hz" : ""));
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         const StepReport& step = job.steps[i];
@@ -136,8 +129,8 @@ std::string in_full(const FilePlan& file) {
         line(text, std::to_string(i + 1) + " " + step.name, told);
     }
     for (const SavedReport& saved : job.saved)
-        line(text, "saved", saved.path + ", " + extents(saved.dims));
-    line(text, "output", extents(job.out_dims) + ", " + job.out_type);
+        line(text, "saved", saved.path + ", " + extents_text(saved.dims));
+    line(text, "output", extents_text(job.out_dims) + ", " + job.out_type);
     line(text, "device", job.device + (job.device_remark.empty() ? "" : " (" + job.device_remark + ")"));
     line(text, "memory mode", job.memory + " (" + job.memory_reason + ")");
     const Index halo = file.cuts.frames.empty() ? 0 : file.cuts.frames.front();
@@ -152,13 +145,6 @@ std::string in_full(const FilePlan& file) {
     return text;
 }
 
-Json numbers(const std::vector<Index>& values) {
-    Json list = Json::array();
-    for (const Index v : values)
-        list.push(v);
-    return list;
-}
-
 Json file_json(const FilePlan& file) {
     Json j;
     j["input"] = file.input;
@@ -167,10 +153,9 @@ Json file_json(const FilePlan& file) {
         j["error"] = file.error;
         return j;
     }
-    constexpr const char* endings[] = {"done", "resumed", "extended", "skipped"};
-    j["ending"] = endings[static_cast<int>(file.ending)];
-    j["dims"] = numbers(file.job.input.dims);
-    j["output_dims"] = numbers(file.job.out_dims);
+    j["ending"] = name_of(file.ending);
+    j["dims"] = Json::Array(file.job.input.dims.begin(), file.job.input.dims.end());
+    j["output_dims"] = Json::Array(file.job.out_dims.begin(), file.job.out_dims.end());
     for (const StepReport& step : file.job.steps) {
         Json s;
         s["step"] = step.name;
@@ -229,8 +214,9 @@ std::string described(const BatchPlan& plan) {
         }
         read += file.read_bytes, write += file.write_bytes, memory = std::max(memory, file.memory_bytes);
         text += first ? in_full(file)
-                      : file.job.input.label() + " -> " + file.output + "  " + extents(file.job.input.dims) +
-                            " -> " + extents(file.job.out_dims) + ending_text(file) + "\n";
+                      : file.job.input.label() + " -> " + file.output + "  " +
+                            extents_text(file.job.input.dims) + " -> " + extents_text(file.job.out_dims) +
+                            ending_text(file) + "\n";
         first = false;
     }
     if (plan.files.size() > 1)

@@ -6,13 +6,6 @@ namespace convoy::pipelines {
 
 namespace {
 
-Json numbers(const std::vector<Index>& values) {
-    Json list = Json::array();
-    for (const Index v : values)
-        list.push(v);
-    return list;
-}
-
 Json or_null(const std::optional<double>& value) {
     return value ? Json(*value) : Json();
 }
@@ -43,20 +36,13 @@ Json given(const Params& params) {
     return values;
 }
 
-Json texts(const std::vector<std::string>& list) {
-    Json values = Json::array();
-    for (const std::string& text : list)
-        values.push(text);
-    return values;
-}
-
 Json input_json(const JobReport& report) {
     const io::Recording& in = report.input;
     Json j;
     j["path"] = in.path;
     j["dataset"] = in.dataset.empty() ? Json() : Json(in.dataset);
     j["format"] = in.format;
-    j["dims"] = numbers(in.dims);
+    j["dims"] = Json::Array(in.dims.begin(), in.dims.end());
     j["time_axis"] = in.time_axis;
     j["type"] = in.stored_type;
     j["sampling_rate"] = or_null(in.rate);
@@ -124,7 +110,7 @@ Json memory_json(const JobReport& report) {
 Json request_json(const JobRequest& request) {
     Json j;
     j["input"] = request.input;
-    if (!request.joined.empty()) j["joined"] = texts(request.joined);
+    if (!request.joined.empty()) j["joined"] = Json::Array(request.joined.begin(), request.joined.end());
     j["options"] = given(request.options);
     j["steps"] = Json::array();
     for (const StepCall& call : request.steps) {
@@ -142,8 +128,7 @@ Json to_json(const JobReport& report) {
     j["schema"] = "convoy.report/1";
     j["version"] = version;
     j["command"] = report.command;
-    constexpr const char* endings[] = {"done", "resumed", "extended", "skipped"};
-    j["ending"] = endings[static_cast<int>(report.ending)];
+    j["ending"] = name_of(report.ending);
     j["input"] = input_json(report);
     Json out;
     out["path"] = report.output;
@@ -152,7 +137,7 @@ Json to_json(const JobReport& report) {
             out["files"].push(file);
     }
     out["dataset"] = report.out_dataset.empty() ? Json() : Json(report.out_dataset);
-    out["dims"] = numbers(report.out_dims);
+    out["dims"] = Json::Array(report.out_dims.begin(), report.out_dims.end());
     out["type"] = report.out_type;
     out["first_frame"] = report.out_first;
     out["sampling_rate"] = or_null(report.out_rate);
@@ -162,7 +147,7 @@ Json to_json(const JobReport& report) {
     for (const SavedReport& saved : report.saved) {
         Json one;
         one["path"] = saved.path;
-        one["dims"] = numbers(saved.dims);
+        one["dims"] = Json::Array(saved.dims.begin(), saved.dims.end());
         one["hash"] = saved.hash.empty() ? Json() : Json(saved.hash);
         out["saved"].push(std::move(one));
     }

@@ -1,9 +1,9 @@
 #include "pipelines/scipy.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "pipelines/inputs.hpp"
 #include "pipelines/placement.hpp"
 #include "pipelines/steps/python.hpp"
@@ -70,13 +70,6 @@ std::string read_audio(const io::Recording& r) {
     return code + channels_taken(r) + "return x, " + (r.rate ? "float(rate)" : "1.0") + "\n";
 }
 
-std::string shape_text(const std::vector<Index>& dims) {
-    std::string text;
-    for (const Index n : dims)
-        text += (text.empty() ? "" : " x ") + to_text(n);
-    return text;
-}
-
 struct Body {
     std::string code;
     std::vector<std::string_view> helpers;
@@ -99,7 +92,7 @@ Body body_of(const std::vector<StepCall>& steps, Flow flow, const Execution& exe
             body.code += "    # " + title + ": not here, since " + step.missing + "\n";
             break;
         }
-        body.code += "    # " + title + ": " + shape_text(flow.dims) + "\n" + indented(step.code, "    ");
+        body.code += "    # " + title + ": " + extents_text(flow.dims) + "\n" + indented(step.code, "    ");
         for (const std::string_view helper : step.helpers)
             if (std::find(body.helpers.begin(), body.helpers.end(), helper) == body.helpers.end())
                 body.helpers.push_back(helper);
@@ -145,12 +138,9 @@ SciPyScript scipy_script(const std::vector<JobRequest>& requests, const std::str
     execution.device = choose_device("cpu", first.steps, first.input).device;
     execution.dtype = first.options.text("dtype");
     const Body body = body_of(first.steps, flow_of(r), execution);
-    std::vector<std::string> inputs;
+    std::string inputs;
     for (const JobRequest& request : requests)
-        inputs.push_back(py::quoted(request.input));
-    std::string list;
-    for (const std::string& input : inputs)
-        list += (list.empty() ? "" : ",\n          ") + input;
+        inputs += (inputs.empty() ? "" : ",\n          ") + py::quoted(request.input);
     const bool whole =
         !first.options.given("start") && !first.options.given("end") && !first.options.given("duration");
     const Index from = job.planned().out_first, to = from + job.spec().shape.frames;
@@ -165,8 +155,8 @@ SciPyScript scipy_script(const std::vector<JobRequest>& requests, const std::str
     script.text = heading(name) + called(body) +
                   "def read(name):\n    \"\"\"Samples and their rate in Hz.\"\"\"\n" +
                   indented(r.dataset.empty() ? read_audio(r) : read_hdf5(r), "    ") +
-                  "\n\ndef pipeline(x, rate):\n    \"\"\"x: " + shape_text(r.dims) + ", rate in Hz.\"\"\"\n" +
-                  body.code + part + "    return x, rate\n\n\ninputs = [" + list +
+                  "\n\ndef pipeline(x, rate):\n    \"\"\"x: " + extents_text(r.dims) +
+                  ", rate in Hz.\"\"\"\n" + body.code + part + "    return x, rate\n\n\ninputs = [" + inputs +
                   "]\n\nif __name__ == '__main__':\n"
                   "    for name in sys.argv[1:] or inputs:\n"
                   "        result, rate = pipeline(*read(name))\n"

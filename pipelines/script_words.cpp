@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/options.hpp"
 
@@ -13,9 +14,7 @@ namespace {
 // A flag's value; empty where the text is none. YAML 1.1 has more words for it than 1.2.
 std::optional<bool> truth_of(const Yaml& value) {
     if (value.quoted) return {};
-    std::string word = value.text;
-    for (char& c : word)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    const std::string word = lower(value.text);
     if (word == "true" || word == "yes" || word == "on") return true;
     if (word == "false" || word == "no" || word == "off") return false;
     return {};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string_view>
 
 #include "pipelines/identity.hpp"
 #include "pipelines/journal.hpp"
@@ -14,6 +14,10 @@ namespace convoy::pipelines {
 /// How a job's output comes about: all of it made now; the rest of a killed run's; the tail of one whose
 /// input was appended to; nothing, since it is finished.
 enum class Ending { done, resumed, extended, skipped };
+constexpr std::string_view name_of(Ending ending) {
+    constexpr std::string_view names[] = {"done", "resumed", "extended", "skipped"};
+    return names[static_cast<int>(ending)];
+}
 
 /// What the user wants of what is there.
 struct Wishes {

@@ -5,6 +5,7 @@
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "pipelines/inputs.hpp"
 #include "pipelines/options.hpp"
 
@@ -27,13 +28,6 @@ std::vector<Group> groups() {
     return {{"Input", inspected_params()}, {"Output", app::listing_params()}};
 }
 
-std::string extents(const std::vector<Index>& dims) {
-    std::string text;
-    for (const Index n : dims)
-        text += (text.empty() ? "" : " x ") + to_text(n);
-    return text;
-}
-
 Json text_or_null(const std::string& text) {
     return text.empty() ? Json() : Json(text);
 }
@@ -43,21 +37,17 @@ Json describe(const io::Recording& r) {
     j["path"] = r.path;
     j["dataset"] = text_or_null(r.dataset);
     j["format"] = r.format;
-    Json dims = Json::array(), chunk = Json::array(), gaps = Json::array();
-    for (const Index n : r.dims)
-        dims.push(n);
-    for (const Index n : r.chunk)
-        chunk.push(n);
+    Json gaps = Json::array();
     for (const io::Gap& g : r.gaps) {
         Json gap;
         gap["at_frame"] = g.at;
         gap["seconds"] = g.seconds;
         gaps.push(std::move(gap));
     }
-    j["shape"] = std::move(dims);
+    j["shape"] = Json::Array(r.dims.begin(), r.dims.end());
     j["type"] = r.stored_type;
     j["complex"] = r.complex;
-    j["chunk"] = r.chunk.empty() ? Json() : std::move(chunk);
+    j["chunk"] = r.chunk.empty() ? Json() : Json(Json::Array(r.chunk.begin(), r.chunk.end()));
     j["time_axis"] = r.time_axis;
     j["time_axis_source"] = text_or_null(r.time_axis_source);
     j["sampling_rate"] = r.rate ? Json(*r.rate) : Json();
@@ -80,8 +70,8 @@ void print_text(const io::Recording& r) {
             "  " + std::string(key) + std::string(key.size() < 14 ? 14 - key.size() : 1, ' ') + value + "\n";
     };
     line("format", r.format + ", " + bytes_text(static_cast<double>(r.file_bytes)));
-    line("samples", extents(r.dims) + ", " + r.stored_type + (r.complex ? ", complex" : ""));
-    line("stored as", r.chunk.empty() ? "contiguous" : "chunks of " + extents(r.chunk));
+    line("samples", extents_text(r.dims) + ", " + r.stored_type + (r.complex ? ", complex" : ""));
+    line("stored as", r.chunk.empty() ? "contiguous" : "chunks of " + extents_text(r.chunk));
     line("time axis",
          to_text(Index{r.time_axis}) + (r.time_axis_source.empty() ? "" : " (" + r.time_axis_source + ")"));
     line("rate", r.rate ? to_text(*r.rate) + " Hz (" + r.rate_source + ")"
@@ -155,7 +145,7 @@ int run(const Call& call) {
     whole["files"] = std::move(files);
     if (call.params.flag("json")) app::write_text("-", whole.dump() + "\n");
     if (call.params.flag("csv")) app::print(csv, call.params);
-    if (call.params.given("report")) app::write_report(call.params, whole);
+    app::write_report(call.params, whole);
     if (broken) throw *broken;
     return status;
 }

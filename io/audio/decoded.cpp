@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <mutex>
 
 #include "core/base/error.hpp"

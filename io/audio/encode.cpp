@@ -1,6 +1,5 @@
 // Samples on their way into an audio file: interleaved, scaled, rounded, kept within range and counted.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "core/base/quantity.hpp"

@@ -1,7 +1,6 @@
 #include "io/audio/riff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "core/base/error.hpp"
@@ -76,7 +75,6 @@ WaveFormat parse_format(const std::string& path, const Bytes& b) {
     f.block_align = static_cast<int>(little(&b[12], 2));
     f.bits = f.valid = b.size() >= 16 ? static_cast<int>(little(&b[14], 2)) : 8;
     if (f.tag == 0xFFFE && b.size() >= 40) {
-        f.extensible = true;
         f.tag = static_cast<int>(little(&b[24], 2));
         const int valid = static_cast<int>(little(&b[18], 2));
         if (valid > 0 && valid <= f.bits) f.valid = valid;

@@ -21,7 +21,6 @@ struct ChunkPlace {
 /// What the fmt chunk says.
 struct WaveFormat {
     int tag = 0;  // 1 integer, 3 float, 7 mu-law, ...; of an extensible one that of its sub-format
-    bool extensible = false;
     int channels = 0;
     std::int64_t rate = 0;
     int block_align = 0;

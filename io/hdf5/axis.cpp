@@ -3,22 +3,12 @@
 #include <array>
 
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "io/hdf5/metadata.hpp"
 
 namespace convoy::io::h5 {
 
 namespace {
-std::string dims_text(const std::vector<Index>& dims) {
-    std::string text;
-    for (const Index extent : dims)
-        text += (text.empty() ? "" : " x ") + to_text(extent);
-    return text;
-}
-
-std::string last_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 /// The only axis for which `is_time` holds.
 template <class Predicate>
 std::optional<int> only_axis(std::size_t rank, Predicate is_time) {
@@ -37,7 +27,7 @@ std::optional<AxisChoice> from_scales(const Source& source) {
         if (is_time_name(axis_label(source.dataset, axis))) return true;
         const auto& names = scales[static_cast<std::size_t>(axis)];
         return std::any_of(names.begin(), names.end(),
-                           [](const std::string& n) { return is_time_name(last_name(n)); });
+                           [](const std::string& n) { return is_time_name(last_of(n)); });
     });
     if (by_name) return AxisChoice{*by_name, "labels of its dimensions"};
     const auto by_units = only_axis(source.dims.size(), [&](int axis) {
@@ -113,7 +103,7 @@ std::optional<AxisChoice> from_stamps(const Source& source) {
 }
 
 AxisChoice from_extents(const Source& source) {
-    const std::string shape = dims_text(source.dims);
+    const std::string shape = extents_text(source.dims);
     if (source.dims.size() != 2)
         throw failed(source.where, "nothing says which of its axes (" + shape + ") is time",
                      "give it with --time-axis N");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "io/hdf5/source.hpp"
 
 namespace convoy::io::h5 {
@@ -13,19 +14,6 @@ namespace convoy::io::h5 {
 namespace {
 Index product(const std::vector<Index>& dims) {
     return std::accumulate(dims.begin(), dims.end(), Index{1}, std::multiplies<>());
-}
-
-std::string last_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
-std::string parent_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
-std::string join(const std::string& group, const std::string& name) {
-    return group == "/" ? "/" + name : group + "/" + name;
 }
 
 /// "a//b/" as "/a/b".
@@ -62,9 +50,9 @@ void walk(hid_t file, const std::string& start, const std::function<void(const s
         for (const Link& link : links(open, group)) {
             if (group == "/" && link.name == "convoy") continue;  // what made the file: taps, no signal
             if (link.kind == Link::Kind::hard)
-                enter(join(group, link.name));
+                enter(join_path(group, link.name));
             else
-                soft.push_back(join(group, link.name));
+                soft.push_back(join_path(group, link.name));
         }
     }
 }
@@ -84,13 +72,13 @@ std::optional<Candidate> as_candidate(const std::string& path, hid_t dataset) {
         "time",         "times",      "timestamps",         "timestamp",
         "gps_time",     "posix_time", "channel_conversion", "electrodes",
         "starting_time"};
-    const std::string name = last_name(path);
+    const std::string name = last_of(path);
     if (auxiliary.contains(name) || name.ends_with("DataTime")) return std::nullopt;
     return Candidate{path, *dims, false};
 }
 
 bool is_nwb_series(hid_t file, const std::string& path) {
-    if (last_name(path) != "data") return false;
+    if (last_of(path) != "data") return false;
     Object group = open_object(file, parent_of(path));
     const auto kind = group.valid() ? attribute(group, "neurodata_type") : std::nullopt;
     return kind && kind->text().ends_with("Series");
@@ -172,12 +160,8 @@ void check_signal(Source& source) {
                      "name a dataset of integers, floats, or complex numbers (r, i)");
     if (!dims) throw failed(source.where, "is empty: it has a type and no samples (null dataspace)");
     if (dims->empty()) throw failed(source.where, "holds a single value, no signal");
-    if (product(*dims) == 0) {
-        std::string text;
-        for (const Index extent : *dims)
-            text += (text.empty() ? "" : " x ") + to_text(extent);
-        throw failed(source.where, "is empty: no samples (its extent is " + text + ")");
-    }
+    if (product(*dims) == 0)
+        throw failed(source.where, "is empty: no samples (its extent is " + extents_text(*dims) + ")");
     source.element = *element;
     source.dims = *dims;
 }

@@ -107,6 +107,11 @@ ObjectKind kind_of(hid_t object);
 /// Absolute path by which the object was opened.
 std::string path_of(hid_t object);
 
+/// Paths in a file: "/a/b" of "/a/b/c" ("/" of "/c"), "c" of it, and the way back.
+std::string parent_of(const std::string& path);
+std::string last_of(const std::string& path);
+std::string join_path(const std::string& group, std::string_view name);
+
 /// One entry of a group, as it stands there: nothing is followed.
 struct Link {
     enum class Kind { hard, soft, external, other };

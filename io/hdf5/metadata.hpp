@@ -48,6 +48,11 @@ std::vector<std::string> stamp_names(const Source& source);
 /// Axes of an image: image, channel, row and column (as many of them, from the right), or what dimension
 /// scales of numbers call them, with their units and values.
 std::vector<Axis> image_axes(const Source& source);
+/// First value and step (in the scale's units) of a long scale that convoy wrote without its values.
+struct EvenScale {
+    double first = 0, step = 1;
+};
+std::optional<EvenScale> even_scale(hid_t scale);
 
 // --- rate.cpp
 
@@ -97,7 +102,6 @@ Recording describe(const Source& source, const Storage& storage, const OpenOptio
 
 /// Paths of the groups above an absolute path, nearest first, "/" last.
 std::vector<std::string> groups_above(const std::string& path);
-std::string join_path(const std::string& group, std::string_view name);
 /// The small dataset at a path of source.home, as a value.
 std::optional<Value> value_at(const Source& source, const std::string& path);
 /// An attribute of the object at a path of source.home.

@@ -193,4 +193,17 @@ std::string axis_label(hid_t dataset, int axis) {
     return labels && index < labels->texts.size() ? labels->texts[index] : std::string{};
 }
 
+std::string parent_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+std::string last_of(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::string join_path(const std::string& group, std::string_view name) {
+    return (group == "/" ? "" : group) + "/" + std::string(name);
+}
+
 }  // namespace convoy::io::h5

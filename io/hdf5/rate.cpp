@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "core/base/quantity.hpp"
 #include "io/hdf5/metadata.hpp"

@@ -149,7 +149,7 @@ bool Description::has_frequencies() const {
     for (std::size_t axis = 0; axis < scales.size(); ++axis) {
         if (plain_name(axis_label(source_.dataset, static_cast<int>(axis))) == "frequency") return true;
         for (const std::string& path : scales[axis])
-            if (plain_name(path.substr(path.rfind('/') + 1)) == "frequency") return true;
+            if (plain_name(last_of(path)) == "frequency") return true;
     }
     return false;
 }

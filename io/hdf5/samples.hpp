@@ -2,7 +2,6 @@
 // chunks, or through the library.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "io/hdf5/source.hpp"

@@ -24,13 +24,11 @@ std::optional<Axis> axis_of(const Source& source, const std::string& path, Index
     Object scale = open_object(source.home, path);
     if (!scale.valid() || dataset_extents(scale) != std::vector<Index>{extent}) return std::nullopt;
     Axis axis;
-    axis.name = path.substr(path.rfind('/') + 1);
+    axis.name = last_of(path);
     axis.units = units_of(scale);
-    // A long scale that convoy wrote has no values.
-    const auto first = attribute(scale, "first"), step = attribute(scale, "step");
-    if (first && step && first->number() && step->number()) {
-        axis.first = *first->number();
-        axis.step = *step->number();
+    if (const auto even = even_scale(scale)) {
+        axis.first = even->first;
+        axis.step = even->step;
         return axis;
     }
     const auto values = value(scale, most_values);
@@ -43,6 +41,12 @@ std::optional<Axis> axis_of(const Source& source, const std::string& path, Index
 }
 
 }  // namespace
+
+std::optional<EvenScale> even_scale(hid_t scale) {
+    const auto first = attribute(scale, "first"), step = attribute(scale, "step");
+    if (!first || !step || !first->number() || !step->number()) return std::nullopt;
+    return EvenScale{*first->number(), *step->number()};
+}
 
 std::vector<Axis> image_axes(const Source& source) {
     Lock lock;

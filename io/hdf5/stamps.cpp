@@ -108,18 +108,14 @@ class Stamps final : public StampSeries {
     std::vector<std::int64_t> whole_block_;
 };
 
-}  // namespace
-
-namespace {
-
-/// First value and step (in the scale's units) of a long scale that convoy wrote without its values.
-struct EvenScale {
-    double first = 0, step = 1;
-};
-std::optional<EvenScale> even_scale(hid_t dataset) {
-    const auto first = attribute(dataset, "first"), step = attribute(dataset, "step");
-    if (!first || !step || !first->number() || !step->number()) return std::nullopt;
-    return EvenScale{*first->number(), *step->number()};
+/// The numbers at `path` in source.home, one for each of `frames`; an invalid handle for anything else.
+Dataset open_series(const Source& source, const std::string& path, Index frames) {
+    Dataset dataset(H5Dopen2(source.home, path.c_str(), H5P_DEFAULT));
+    if (!dataset.valid() || dataset_extents(dataset) != std::vector<Index>{frames}) return {};
+    const Type type(H5Dget_type(dataset));
+    const auto element = element_of(type);
+    if (!element || element->parts != 1) return {};
+    return dataset;
 }
 
 }  // namespace
@@ -127,13 +123,8 @@ std::optional<EvenScale> even_scale(hid_t dataset) {
 std::optional<StampLine> stamp_line(const Source& source, const std::string& path, Index frames,
                                     double tolerance) {
     Lock lock;
-    Dataset dataset(H5Dopen2(source.home, path.c_str(), H5P_DEFAULT));
-    const auto dims = dataset.valid() ? dataset_extents(dataset) : std::nullopt;
-    if (!dims || dims->size() != 1 || (*dims)[0] != frames || frames < 2) return std::nullopt;
-    Type type(H5Dget_type(dataset));
-    const auto element = element_of(type);
-    if (!element || element->parts != 1) return std::nullopt;
-
+    Dataset dataset = open_series(source, path, frames);
+    if (!dataset.valid() || frames < 2) return std::nullopt;
     StampLine line;
     line.path = path;
     if (const auto even = even_scale(dataset)) {
@@ -156,12 +147,8 @@ std::optional<StampLine> stamp_line(const Source& source, const std::string& pat
 
 std::optional<TimeOrigin> time_origin(const Source& source, const std::string& path, Index frames) {
     Lock lock;
-    Dataset dataset(H5Dopen2(source.home, path.c_str(), H5P_DEFAULT));
-    const auto dims = dataset.valid() ? dataset_extents(dataset) : std::nullopt;
-    if (!dims || dims->size() != 1 || (*dims)[0] != frames) return std::nullopt;
-    Type type(H5Dget_type(dataset));
-    const auto element = element_of(type);
-    if (!element || element->parts != 1) return std::nullopt;
+    Dataset dataset = open_series(source, path, frames);
+    if (!dataset.valid()) return std::nullopt;
     const std::string units = units_of(dataset);
     const bool in_samples = units == "sample" || units == "samples";
     if (const auto even = even_scale(dataset)) {

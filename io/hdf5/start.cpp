@@ -1,6 +1,5 @@
 // When a recording started, where attributes or small datasets say so. (Absolute time stamps come before all
 // this.)
-#include <cmath>
 #include <cstdio>
 
 #include "core/base/quantity.hpp"

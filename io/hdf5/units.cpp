@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/base/text.hpp"
 #include "io/hdf5/metadata.hpp"
 
 namespace convoy::io::h5 {
@@ -89,9 +90,8 @@ std::optional<double> hertz_in(std::string_view unit) {
 
 std::string plain_name(std::string_view name) {
     std::string out;
-    for (const char c : name)
-        if (std::isalnum(static_cast<unsigned char>(c)))
-            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const char c : lower(std::string(name)))
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) out += c;
     return out;
 }
 
@@ -137,10 +137,6 @@ std::vector<std::string> groups_above(const std::string& path) {
         groups.push_back(path.substr(0, slash));
     groups.push_back("/");
     return groups;
-}
-
-std::string join_path(const std::string& group, std::string_view name) {
-    return (group == "/" ? "" : group) + "/" + std::string(name);
 }
 
 std::optional<Value> value_at(const Source& source, const std::string& path) {

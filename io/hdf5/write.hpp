@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -114,8 +113,6 @@ void make_groups(hid_t file, const std::string& path, const std::string& where);
 /// Attributes of text and numbers; replaced where they are there.
 void set_text(hid_t object, const std::string& name, const std::string& text, const std::string& where);
 void set_number(hid_t object, const std::string& name, double value, const std::string& where);
-std::string parent_of(const std::string& path);  // "/a/b" of "/a/b/c", "/" of "/c"
-std::string last_of(const std::string& path);    // "c"
 
 /// Takes samples for a chunked dataset: chunks are put together from spans in any order, compressed by the
 /// threads that complete them, and handed to the library whole.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <numeric>
 
 #include "core/base/quantity.hpp"

@@ -137,13 +137,4 @@ void set_number(hid_t object, const std::string& name, double number, const std:
     check(H5Awrite(made, H5T_NATIVE_DOUBLE, &number), where, what);
 }
 
-std::string parent_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    return slash == 0 || slash == path.npos ? "/" : path.substr(0, slash);
-}
-
-std::string last_of(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace convoy::io::h5

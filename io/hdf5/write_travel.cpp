@@ -2,22 +2,18 @@
 // small datasets, but not the bulk of other signals. Groups that hold such a one are left out whole: without
 // it they would be broken.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "io/hdf5/write_item.hpp"
 
 namespace convoy::io::h5 {
 namespace {
 
-std::string join(const std::string& group, const std::string& name) {
-    return group == "/" ? "/" + name : group + "/" + name;
-}
-
 bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
-    std::string low = name;
-    for (char& c : low)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    const std::string low = lower(name);
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view w) { return low.find(w) != low.npos; });
 }
@@ -56,7 +52,7 @@ class Walk {
         made_[identity(root)] = "/";
         group("/");
         for (const auto& [path, target] : soft_)
-            if (open_object(file_, target[0] == '/' ? target : join(parent_of(path), target)).valid())
+            if (open_object(file_, target[0] == '/' ? target : join_path(parent_of(path), target)).valid())
                 H5Lcreate_soft(target.c_str(), file_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT);
     }
 
@@ -75,7 +71,7 @@ class Walk {
     void group(const std::string& path) {
         Object here = open_object(source_, path);
         for (const Link& link : links(here, where_)) {
-            const std::string at = join(path, link.name);
+            const std::string at = join_path(path, link.name);
             if (at == "/convoy") {
                 earlier(at);
             } else if (link.kind == Link::Kind::soft) {
@@ -216,11 +212,11 @@ class Walk {
         copier_.attributes(from, made);
         for (const Link& link : links(from, where_)) {
             if (link.kind != Link::Kind::hard) continue;
-            Object inside = open_object(source_, join(path, link.name));
+            Object inside = open_object(source_, join_path(path, link.name));
             if (inside.valid() && kind_of(inside) == ObjectKind::group)
-                earlier(join(path, link.name), join(to, link.name));
+                earlier(join_path(path, link.name), join_path(to, link.name));
             if (inside.valid() && kind_of(inside) == ObjectKind::dataset)
-                copier_.dataset(inside, join(to, link.name), {});
+                copier_.dataset(inside, join_path(to, link.name), {});
         }
     }
 

@@ -5,21 +5,12 @@
 #include <cmath>
 
 #include "core/base/quantity.hpp"
+#include "io/hdf5/metadata.hpp"
 #include "io/hdf5/write_item.hpp"
 #include "io/timestamp.hpp"
 
 namespace convoy::io::h5 {
 namespace {
-
-/// Lower case, letters and digits only.
-std::string plain(std::string_view name) {
-    std::string result;
-    for (char c : name) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) result += c;
-    }
-    return result;
-}
 
 bool among(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -159,7 +150,7 @@ void true_loci(hid_t object, const Change& c, const std::string& name, const std
     if (!even) return item.give_up();
     true_first_index(item, c.selected[0], *step);
     for (const std::string& other : attribute_names(object)) {
-        if (*step == 1 || !among(plain(other), {"spatialsamplinginterval"})) continue;
+        if (*step == 1 || !among(plain_name(other), {"spatialsamplinginterval"})) continue;
         Item spacing(object, other, where);
         if (const auto value = spacing.number()) spacing.set(*value * static_cast<double>(*step));
     }
@@ -214,7 +205,7 @@ void make_true_if_known(Item& item, const std::string& n, const Change& c) {
 void make_true(hid_t object, const Change& c, Place place, const std::string& where) {
     const bool signal = place == Place::signal;
     for (const std::string& name : attribute_names(object)) {
-        const std::string n = plain(name);
+        const std::string n = plain_name(name);
         Item item(object, name, where);
         if (place == Place::apart) {
             if (name != "start_time") make_true_if_known(item, n, c);
@@ -256,7 +247,7 @@ void make_true(hid_t object, const Change& c, Place place, const std::string& wh
 
 void make_true(hid_t file, const std::string& path, const Change& change, const std::string& where) {
     Item item(file, path, where, Item::Kind::dataset);
-    if (last_of(path) != "start_time") make_true_if_known(item, plain(last_of(path)), change);
+    if (last_of(path) != "start_time") make_true_if_known(item, plain_name(last_of(path)), change);
 }
 
 }  // namespace convoy::io::h5
