@@ -186,6 +186,14 @@ void make_folders(const JobRequest& request) {
         if (call.step->name == "save") make_folder(call.params.text("path"));
 }
 
+Json batch_report(Json files, Index failed) {
+    Json whole;
+    whole["schema"] = "convoy.batch/1";
+    whole["files"] = std::move(files);
+    whole["failed"] = failed;
+    return whole;
+}
+
 Json to_json(const std::vector<Outcome>& outcomes) {
     Json files = Json::array();
     Index failures = 0;
@@ -199,11 +207,7 @@ Json to_json(const std::vector<Outcome>& outcomes) {
         }
         files.push(std::move(file));
     }
-    Json whole;
-    whole["schema"] = "convoy.batch/1";
-    whole["files"] = std::move(files);
-    whole["failed"] = failures;
-    return whole;
+    return batch_report(std::move(files), failures);
 }
 
 Shard parse_shard(const std::string& text) {

@@ -48,8 +48,10 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
 /// Makes the folders that a job's outputs go to.
 void make_folders(const JobRequest& request);
 
-/// The outcomes as JSON, schema convoy.batch/1: the reports, or why there is none.
+/// The outcomes as JSON: the reports, or why there is none.
 Json to_json(const std::vector<Outcome>& outcomes);
+/// Files, an array, and how many of them failed: schema convoy.batch/1.
+Json batch_report(Json files, Index failed);
 
 /// Part I of N (`2/8`), or `slurm`: an array job's own part, from its variables. Error (a wrong request)
 /// otherwise.

@@ -170,12 +170,12 @@ void Job::State::plan_output() {
     spec.taps = plan.taps;
     report.steps = plan.steps;
     report.output = spec.path;
-    report.out_dataset = is_audio_name(spec.path) ? "" : spec.dataset;
+    report.out_dataset = io::writes_audio(spec.path) ? "" : spec.dataset;
     report.out_dims = spec.dims;
     report.out_type = std::string(spec.complex ? "complex " : "") + std::string(name_of(spec.type));
     report.out_first = part.first;
     report.out_rate = plan.flow.rate;
-    cuts = stream_cuts(*plan.input, plan.chain, plan.wanted, is_audio_name(spec.path), stream);
+    cuts = stream_cuts(*plan.input, plan.chain, plan.wanted, io::writes_audio(spec.path), stream);
     spec.provenance = provenance(report, request);
     for (const Saved& s : plan.saved) {
         saved.push_back(describe(s.flow, s.flow.type, s.wanted, s.path, request.options, *reader));
@@ -195,10 +195,10 @@ void Job::State::look_around() {
             "is made with a picture or in pieces, and cannot be taken up: a run that is stopped starts anew");
     survival->look(job_texts(report, request, plan.taps), spec,
                    {resume && single_pass, resume || request.skip_finished, o.flag("overwrite")},
-                   single_pass && !scaled_by_peak() && !is_audio_name(spec.path) && plan.saved.empty() &&
+                   single_pass && !scaled_by_peak() && !io::writes_audio(spec.path) && plan.saved.empty() &&
                        !plan.learns());
     // Plain recordings go out without a chunk that only a later run would read.
-    if (is_audio_name(spec.path) && !resume && !request.skip_finished) spec.identity.clear();
+    if (io::writes_audio(spec.path) && !resume && !request.skip_finished) spec.identity.clear();
 }
 
 StreamReport Job::State::pass(io::Writer& writer) {
@@ -220,7 +220,7 @@ Job::State::Extremes Job::State::extremes() {
 // Whether the peak of the whole result decides how it is written: audio that must not clip, integers in steps
 // that the peak fills. Integers that came as such go out in the steps they came in.
 bool Job::State::scaled_by_peak() const {
-    if (is_audio_name(spec.path)) return request.options.flag("guard");
+    if (io::writes_audio(spec.path)) return request.options.flag("guard");
     const io::Recording& in = report.input;
     return spec.type == SampleType::int16 &&
            !(plan.flow.signal && in.type == SampleType::int16 && in.scaling.gain.size() <= 1);
@@ -229,7 +229,7 @@ bool Job::State::scaled_by_peak() const {
 // What samples are divided by on their way to the file; integers that may have to stand for NaN set one
 // aside.
 double Job::State::output_scale() {
-    if (is_audio_name(spec.path)) return scaled_by_peak() ? std::max(1.0, extremes().peak) : 1;
+    if (io::writes_audio(spec.path)) return scaled_by_peak() ? std::max(1.0, extremes().peak) : 1;
     if (spec.type != SampleType::int16) return 1;
     if (scaled_by_peak()) {
         const Extremes found = extremes();
@@ -253,7 +253,7 @@ std::unique_ptr<io::Writer> Job::State::create_file() {
 
 std::unique_ptr<io::Writer> Job::State::create() {
     if (spec.path == "null") return null_writer();
-    const bool audio = is_audio_name(spec.path);
+    const bool audio = io::writes_audio(spec.path);
     const double scale = output_scale();
     if (!audio && spec.type == SampleType::int16) spec.scale_factor = scale;
     survival->prepare(spec, stream);

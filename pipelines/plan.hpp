@@ -23,7 +23,7 @@ struct FilePlan {
 
 struct BatchPlan {
     std::vector<FilePlan> files;  // in the order of the requests
-    double seconds = 0;           // of all, one after another
+    double seconds = 0;           // of the run, files at work at once as it would have them
     /// The exit status that the run would have, as far as can be told.
     int status() const;
 };

@@ -93,11 +93,7 @@ Json merged_reports(const std::vector<std::string>& reports) {
             if (!file.at("error").is_null()) ++failures;
             files.push(std::move(file));
         }
-    Json whole;
-    whole["schema"] = "convoy.batch/1";
-    whole["files"] = std::move(files);
-    whole["failed"] = failures;
-    return whole;
+    return batch_report(std::move(files), failures);
 }
 
 }  // namespace convoy::pipelines

@@ -14,7 +14,7 @@ namespace {
 // An option that the output's format has no use for is a mistake, not something to pass over.
 void refuse_options_of_other_formats(const std::string& path, const Params& options) {
     if (path == "null") return;
-    const bool audio = is_audio_name(path);
+    const bool audio = io::writes_audio(path);
     const auto refuse = [&](std::string_view option, const std::string& kind, const std::string& hint) {
         if (options.given(option))
             throw usage_error(
@@ -79,10 +79,6 @@ std::string dataset_named(const std::string& text, const std::vector<io::Axis>& 
 }
 
 }  // namespace
-
-bool is_audio_name(const std::string& path) {
-    return io::writes_audio(path);
-}
 
 io::OutputSpec describe(const Flow& flow, SampleType computed, Span part, const std::string& path,
                         const Params& options, const io::Reader& source) {

@@ -9,9 +9,6 @@
 
 namespace convoy::pipelines {
 
-/// Whether a name is that of an audio file; any other is HDF5.
-bool is_audio_name(const std::string& path);
-
 /// Frames `part` of what flows there, in samples of type `computed`, as the options of output_params ask.
 /// `source`: the input, whose metadata travel.
 io::OutputSpec describe(const Flow& flow, SampleType computed, Span part, const std::string& path,

@@ -111,7 +111,7 @@ class Checker {
 Script read_script(const std::string& path, const std::vector<std::string>& settings) {
     Yaml root = read_yaml(path);
     for (const char* section : {"inputs", "output"}) {  // a lone value and the map that it stands for
-        Yaml* value = const_cast<Yaml*>(root.find(section));
+        Yaml* value = root.find(section);
         if (value == nullptr || value->kind == Yaml::Kind::map || value->kind == Yaml::Kind::null) continue;
         Yaml map;
         const std::string place = value->place;

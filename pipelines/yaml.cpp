@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -98,13 +99,17 @@ const Yaml* Yaml::find(std::string_view key) const {
     return found == members.end() ? nullptr : &found->second;
 }
 
+Yaml* Yaml::find(std::string_view key) {
+    return const_cast<Yaml*>(std::as_const(*this).find(key));
+}
+
 Yaml& Yaml::at(const std::string& key, const std::string& where) {
     if (kind != Kind::map) {
         *this = {};
         kind = Kind::map;
         place = where;
     }
-    if (const Yaml* found = find(key)) return const_cast<Yaml&>(*found);
+    if (Yaml* found = find(key)) return *found;
     members.emplace_back(key, Yaml{});
     member_places.push_back(where);
     members.back().second.place = where;

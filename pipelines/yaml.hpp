@@ -19,7 +19,9 @@ struct Yaml {
     std::string place;                                  // "pipeline.yaml:12"
     std::vector<std::string> member_places;             // of the keys
 
-    const Yaml* find(std::string_view key) const;  // of a map; nullptr where it is not there
+    /// The member of a map; nullptr where it is not there.
+    const Yaml* find(std::string_view key) const;
+    Yaml* find(std::string_view key);
     /// The member, made (as null) where it is not there; what is no map becomes one.
     Yaml& at(const std::string& key, const std::string& where);
 };
