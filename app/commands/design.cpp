@@ -1,6 +1,5 @@
 // convoy design: designs a filter, writes its taps, prints or plots its response.
 #include <cmath>
-#include <sstream>
 
 #include "app/command.hpp"
 #include "app/output.hpp"

@@ -1,7 +1,6 @@
 #include "core/conv1d/cpu_cost.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/conv1d/fft_prepared.hpp"
 

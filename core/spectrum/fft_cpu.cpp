@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 
 #include "core/device/threads.hpp"
 #include "core/spectrum/average.hpp"

@@ -3,7 +3,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 #include "core/device/fma_rate_cpu.hpp"
