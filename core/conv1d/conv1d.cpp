@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/device/choice.hpp"
+
 namespace convoy::conv1d {
 
 namespace {
@@ -66,31 +68,12 @@ std::vector<Modelled> modelled(const Problem& problem, const device::Device& dev
 }
 
 Choice choose(std::string_view request, const Problem& problem, const device::Device& device) {
-    if (request != "auto") {
-        const Strategy* named = catalog().find_if(
-            [&](const Strategy& s) { return s.name == request && s.backend == device.backend; });
-        if (named == nullptr) {
-            std::string there;
-            for (const Strategy* s : catalog())
-                if (s->backend == device.backend) there += (there.empty() ? "" : ", ") + std::string(s->name);
-            throw usage_error(
-                "no 1-D strategy on " + device.id() + " is called '" + std::string(request) + "'",
-                "choose auto or one of " + there);
-        }
-        if (std::string why = named->unsupported(problem, device); !why.empty())
-            throw usage_error("--strategy " + std::string(request) + " cannot do this: " + why,
-                              "use --strategy auto");
-        return {named, "asked for"};
-    }
-    const Strategy* best = nullptr;
-    double least = 0;
-    for (const Modelled& m : modelled(problem, device))
-        if (m.seconds && (best == nullptr || *m.seconds < least)) {
-            best = m.strategy;
-            least = *m.seconds;
-        }
+    if (request != "auto")
+        return {&device::named_strategy(catalog(), "1-D strategy", request, problem, device), "asked for"};
+    const std::vector<Modelled> rows = modelled(problem, device);
+    const Modelled* best = device::fastest(rows);
     if (best == nullptr) throw failed({}, "no 1-D strategy on " + device.id() + " can do this filter");
-    return {best, "the least modelled time for " + std::to_string(problem.taps.size()) + " taps"};
+    return {best->strategy, "the least modelled time for " + std::to_string(problem.taps.size()) + " taps"};
 }
 
 std::unique_ptr<Stage> plan(const Problem& problem, const Strategy& strategy, const device::Device& device) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/quantity.hpp"
+#include "core/device/choice.hpp"
 
 namespace convoy::conv2d {
 
@@ -155,31 +156,12 @@ std::vector<Modelled> modelled(const Problem& problem, const device::Device& dev
 }
 
 Choice choose(std::string_view request, const Problem& problem, const device::Device& device) {
-    if (request != "auto") {
-        const Strategy* named = catalog().find_if(
-            [&](const Strategy& s) { return s.name == request && s.backend == device.backend; });
-        if (named == nullptr) {
-            std::string there;
-            for (const Strategy* s : catalog())
-                if (s->backend == device.backend) there += (there.empty() ? "" : ", ") + std::string(s->name);
-            throw usage_error(
-                "no 2-D strategy on " + device.id() + " is called '" + std::string(request) + "'",
-                "choose auto or one of " + there);
-        }
-        if (std::string why = named->unsupported(problem, device); !why.empty())
-            throw usage_error("--strategy " + std::string(request) + " cannot do this: " + why,
-                              "use --strategy auto");
-        return {named, "asked for"};
-    }
-    const Strategy* best = nullptr;
-    double least = 0;
-    for (const Modelled& row : modelled(problem, device)) {
-        if (!row.seconds || (best != nullptr && *row.seconds >= least)) continue;
-        best = row.strategy;
-        least = *row.seconds;
-    }
+    if (request != "auto")
+        return {&device::named_strategy(catalog(), "2-D strategy", request, problem, device), "asked for"};
+    const std::vector<Modelled> rows = modelled(problem, device);
+    const Modelled* best = device::fastest(rows);
     if (best == nullptr) throw failed({}, "no 2-D strategy on " + device.id() + " can do this convolution");
-    return {best, "the least modelled time for kernels of " + text(problem.taps)};
+    return {best->strategy, "the least modelled time for kernels of " + text(problem.taps)};
 }
 
 std::unique_ptr<Stage> plan(const Problem& problem, const Strategy& strategy, const device::Device& device) {
