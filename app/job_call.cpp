@@ -57,6 +57,15 @@ pipelines::JobRequest job_request(std::string_view name, const command::Call& ca
 
 namespace {
 
+// What was not asked for by name.
+void tell_choices(const pipelines::JobReport& report) {
+    const std::string input = printable(report.input.path) + ": ";
+    log_info(input + "on " + report.device_name + ", memory " + report.memory + ": " + report.memory_reason);
+    for (const pipelines::StepReport& step : report.steps)
+        if (!step.strategy.empty())
+            log_info(input + step.name + " by the strategy " + step.strategy + ": " + step.reason);
+}
+
 int run_single(pipelines::JobRequest request, const Params& params) {
     Progress progress(params, request.input);
     request.progress = progress.callback();
@@ -64,6 +73,7 @@ int run_single(pipelines::JobRequest request, const Params& params) {
     if (params.flag("explain"))
         for (const pipelines::StepReport& step : job.planned().steps)
             log_text(step.explanation);
+    tell_choices(job.planned());
     const pipelines::JobReport report = job.run();
     if (report.ending == pipelines::Ending::skipped)
         log_note(params, report.output + ": is finished already, and its input unchanged; nothing to do");
@@ -91,6 +101,7 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         };
     options.finished = [](const pipelines::Outcome& outcome) {
         if (!outcome.error.empty()) log_error(outcome.error);
+        if (outcome.report) tell_choices(*outcome.report);
     };
     const auto outcomes = pipelines::run_batch(std::move(requests), options);
     const auto skipped = std::count_if(outcomes.begin(), outcomes.end(), [](const pipelines::Outcome& o) {

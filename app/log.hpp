@@ -15,6 +15,7 @@ void configure_log(const Params& params);
 void log_error(const std::string& text);
 /// Something that the user should know though nothing is wrong; not with --quiet.
 void log_note(const Params& params, const std::string& text);
+/// What was decided, for --log-level info.
 void log_info(const std::string& text);
 /// Lines without a prefix, as they are: what a batch did not do, a table that was asked for.
 void log_text(const std::string& lines);
