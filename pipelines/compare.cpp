@@ -27,19 +27,20 @@ bool lacks(std::string_view name) {
     return std::any_of(there.begin(), there.end(), [&](const memory::Lacking& m) { return m.name == name; });
 }
 
+std::string_view full_name(std::string_view asked) {
+    return asked == "managed-inplace" ? "managed" : asked;
+}
+
 // Whether a mode is asked for. The CPU always is.
 bool wanted(const CompareOptions& o, std::string_view name) {
-    const auto is = [&](const std::string& asked) {
-        return name == (asked == "managed-inplace" ? "managed" : asked);
-    };
+    const auto is = [&](const std::string& asked) { return name == full_name(asked); };
     return name == "host" || o.modes.empty() || std::any_of(o.modes.begin(), o.modes.end(), is);
 }
 
 // Rows for the modes that this program was built without.
 std::vector<Arm> arms_lacking(const CompareOptions& o) {
     for (const std::string& name : o.modes)
-        if (!lacks(name == "managed-inplace" ? "managed" : name))
-            memory::catalog().at(name == "managed-inplace" ? "managed" : name);
+        if (!lacks(full_name(name))) memory::catalog().at(full_name(name));  // or tells those that there are
     std::vector<Arm> arms;
     for (const memory::Lacking& mode : memory::lacking())
         if (wanted(o, mode.name))
@@ -50,7 +51,7 @@ std::vector<Arm> arms_lacking(const CompareOptions& o) {
 
 // Every mode on the device that it is for, at every chunk.
 std::vector<Arm> arms_of(const CompareOptions& o) {
-    const device::Device device = device::select(o.device);
+    const device::Device device = device::select(o.job.options.text("device"));
     const device::Device cpu = device::cpu();
     std::string on_cpu_only;
     for (const StepCall& call : o.job.steps)

@@ -10,11 +10,10 @@
 namespace convoy::pipelines {
 
 struct CompareOptions {
-    JobRequest job;                   // input, steps, options; its memory and chunk are replaced
-    std::vector<std::string> modes;   // empty: every one
-    std::vector<std::string> chunks;  // as --chunk takes them; empty: the default
+    JobRequest job;  // input, steps, options; its memory and chunk are replaced, and its device for the CPU
+    std::vector<std::string> modes = {};   // empty: every one
+    std::vector<std::string> chunks = {};  // as --chunk takes them; empty: the default
     int repeat = 20, warmup = 3;
-    std::string device = "auto";  // of the GPU modes
 };
 
 /// One way of doing the job.

@@ -1,5 +1,6 @@
 // convoy compare: the user's own job, a filter or a pipeline, under every memory mode.
 #include <sys/utsname.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "app/log.hpp"
 #include "app/output.hpp"
 #include "app/pipeline_call.hpp"
+#include "app/threads.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/compare.hpp"
@@ -55,7 +57,8 @@ pipelines::JobRequest pipeline_job(const Call& call) {
     for (const Param& p : step::catalog().at("filter").params)
         if (call.params.given(p.name))
             throw usage_error(call.params.spelled(p.name) + " is of a job without a pipeline file",
-                              "change the file's steps by --set steps.filter.lowpass=100", call.inputs.front());
+                              "change the file's steps by --set steps.filter.lowpass=100",
+                              call.inputs.front());
     const auto requests = app::requests_of(app::script_of(call), call, true);
     pipelines::JobRequest job = requests.front();
     if (requests.size() > 1)
@@ -74,6 +77,10 @@ pipelines::JobRequest job_of(const Call& call) {
     if (call.inputs.size() != 1) throw usage_error("one input is compared", "give one file");
     if (call.params.given("set"))
         throw usage_error("--set changes a pipeline file, and none is given", "leave it out");
+    for (const Param& p : pipelines::batch_params())
+        if (call.params.given(p.name))
+            throw usage_error(call.params.spelled(p.name) + " is for several inputs, and one is compared",
+                              "leave it out");
     return app::job_request("filter", call);
 }
 
@@ -212,12 +219,13 @@ app::Table summary_table(const pipelines::Comparison& c) {
 
 int run(const Call& call) {
     const Params& p = call.params;
-    pipelines::CompareOptions o{job_of(call), {}, {}, 20, 3, "auto"};
+    pipelines::CompareOptions o{job_of(call)};
     if (p.given("modes")) o.modes = split(p.text("modes"), ',');
     if (p.given("chunk")) o.chunks = split(p.text("chunk"), ',');  // --chunk takes a list here
     o.repeat = count_of(p, "repeat", 1);
     o.warmup = count_of(p, "warmup", 0);
-    o.device = o.job.options.text("device");
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(app::threads_of(o.job.options)));
     const pipelines::Comparison c = pipelines::compare(o);
     const std::string run_id =
         c.repetitions.empty() ? "" : c.repetitions.front().report.stream.hash.substr(0, 8);

@@ -48,6 +48,8 @@ class Options(Test):
         self.refuse(*design, *TAPS, "--json", "--csv", status=2, said=["--csv"])
         self.refuse(*design, *TAPS, "--png", folder / "x.svg", status=2, said=[".png"], folder=folder)
         self.refuse("inspect", self.wav, "--start", "1", status=2, said=["--start"])
+        for words in (["--jobs", "2"], ["--join"], ["--set", "steps.0.decimate=2"]):
+            self.refuse("compare", self.signal, "-o", "null", *TAPS, *words, status=2, said=[words[0]])
         self.refuse("inspect", self.wav, "--json", "--csv", status=2, said=["--csv"])
 
     def test_options_of_other_inputs(self):
@@ -113,6 +115,14 @@ class Options(Test):
         os.rename(folder / name, folder / strange)
         done = self.filter(folder / strange, "-o", folder / f"out {strange}", *TAPS, "--report", "-", errors="surrogateescape")
         assert '"ending": "done"' in done.stdout and (folder / f"out {strange}").exists()
+
+    def test_levels_of_messages(self):
+        folder = self.place()
+        for number, level in enumerate(("warning", "info")):
+            done = self.filter(self.signal, "-o", folder / f"{number}.h5", *TAPS, "--log-level", level)
+            told = done.stderr.splitlines()
+            assert len(told) == 2 * number and all(line.startswith("convoy: info: ") for line in told), done.stderr
+        assert "memory host" in told[0] and "filter by the strategy direct" in told[1], told
 
     def test_counts_are_whole(self):
         folder = self.place()
