@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/arith/arith.hpp"
-#include "core/base/rows.hpp"
+#include "core/base/lane_scale.hpp"
 
 namespace convoy::arith {
 
@@ -19,11 +19,7 @@ inline std::size_t lane_of(const Input& input, const Lanes& lanes, Index outer, 
 
 /// What turns a stored sample of that lane into its value.
 inline LaneScale scale_of(const Input& input, const Lanes& lanes, Index outer, Index inner) {
-    const std::size_t channel = lane_of(input, lanes, outer, inner) / static_cast<std::size_t>(input.parts());
-    const auto pick = [&](const std::vector<double>& v, double none) {
-        return v.empty() ? none : v.size() == 1 ? v[0] : v[channel];
-    };
-    return {pick(input.scaling.gain, 1), pick(input.scaling.offset, 0)};
+    return convoy::scale_of(input.scaling, input.shape, input.parts(), lanes, outer, inner);
 }
 
 /// Calls f with zeros of the types of both windows' samples; results are float or double.

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/base/rows.hpp"
+#include "core/base/lane_scale.hpp"
 #include "core/device/threads.hpp"
 
 namespace convoy::conv1d {
@@ -188,13 +188,7 @@ class CpuStage : public Stage {
     }
 
     LaneScale scale_of(const Lanes& lanes, Index outer, Index inner) const {
-        const Index parts = p_.complex ? 2 : 1;
-        const Index channel =
-            (lanes.outer_first + outer) * (p_.shape.inner / parts) + (lanes.inner_first + inner) / parts;
-        const auto pick = [&](const std::vector<double>& v, double none) {
-            return v.empty() ? none : v.size() == 1 ? v[0] : v[static_cast<std::size_t>(channel)];
-        };
-        return {pick(p_.scaling.gain, 1), pick(p_.scaling.offset, 0)};
+        return convoy::scale_of(p_.scaling, p_.shape, p_.complex ? 2 : 1, lanes, outer, inner);
     }
 
     // Extended samples x of the tile's lanes into the worker's rows.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/base/rows.hpp"
+#include "core/base/lane_scale.hpp"
 #include "core/device/threads.hpp"
 
 namespace convoy::conv2d {
@@ -192,18 +192,11 @@ class CpuStage : public Stage {
             const std::byte* const src =
                 in.data + series.outer * in.row_bytes() +
                 ((first + from * step - in.span.first) * in.inner + series.inner) * bytes_of(in.type);
-            const LaneScale scale = scale_of(series.scale);
+            const LaneScale scale = scale_of(p_.scaling, series.scale);
             T* const dst = x + from;
             load_rows<T>(src, in.type, step * in.inner, 1, to - from, &scale, &dst);
         }
         std::fill(x + to, x + width, T{0});
-    }
-
-    LaneScale scale_of(Index lane) const {
-        const auto of = [&](const std::vector<double>& each, double none) {
-            return each.empty() ? none : each[each.size() == 1 ? 0 : static_cast<std::size_t>(lane)];
-        };
-        return {of(p_.scaling.gain, 1), of(p_.scaling.offset, 0)};
     }
 
     void store(const Job& job, const Patch<T>& patch, const Window& out) const {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "core/base/lane_scale.hpp"
+
 namespace convoy::spectrum {
 
 namespace {
@@ -21,13 +23,7 @@ constexpr Index most_rows = 16;
 
 template <class T>
 LaneScale ExtendedSamples<T>::scale_of(const Lanes& lanes, Index outer, Index inner) const {
-    const Index parts = p_.complex ? 2 : 1;
-    const Index channel =
-        (lanes.outer_first + outer) * (p_.shape.inner / parts) + (lanes.inner_first + inner) / parts;
-    const auto pick = [&](const std::vector<double>& v, double none) {
-        return v.empty() ? none : v.size() == 1 ? v[0] : v[static_cast<std::size_t>(channel)];
-    };
-    return {pick(p_.scaling.gain, 1), pick(p_.scaling.offset, 0)};
+    return convoy::scale_of(p_.scaling, p_.shape, p_.complex ? 2 : 1, lanes, outer, inner);
 }
 
 template <class T>
