@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/division.hpp"
 #include "core/base/error.hpp"
 #include "pipelines/learn.hpp"
 #include "pipelines/views.hpp"
@@ -9,10 +10,6 @@
 namespace convoy::pipelines {
 
 namespace {
-
-Index ceil_div(Index a, Index b) {  // b > 0
-    return a >= 0 ? (a + b - 1) / b : -(-a / b);
-}
 
 // Output frames whose input frame lies in the part.
 Span wanted_frames(const Flow& flow, const Part& part) {

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "core/base/division.hpp"
+
 namespace convoy::pipelines {
 
 namespace {
-
-Index round_up(Index value, Index multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
 
 Span widened(Span span, const Stage& stage) {
     if (span.count == 0) return span;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/division.hpp"
 #include "core/device/choice.hpp"
 
 namespace convoy::conv1d {
@@ -12,10 +13,6 @@ namespace {
 
 Index size(const Problem& p) {
     return static_cast<Index>(p.taps.size());
-}
-
-Index ceil_div(Index a, Index b) {
-    return (a + b - 1) / b;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "core/base/division.hpp"
 #include "core/base/lane_scale.hpp"
 #include "core/device/threads.hpp"
 
@@ -23,10 +24,6 @@ constexpr Index most_samples = Index{1} << 18;
 // Scratch of all threads together; with very long filters fewer of them work.
 constexpr Index most_scratch_bytes = Index{96} << 20;
 
-Index ceil_to(Index n, Index step) {
-    return (n + step - 1) / step * step;
-}
-
 // One rectangle of work: lanes [lane, lane + rows) of window row `outer` (lanes along outer in planar
 // windows), outputs [first, first + count), of which the first `kept` are wanted.
 struct Tile {
@@ -39,15 +36,16 @@ class CpuStage : public Stage {
   public:
     CpuStage(const Problem& p, std::unique_ptr<RowKernel<T>> kernel)
         : p_(p), kernel_(std::move(kernel)), m_(static_cast<Index>(p.taps.size())), reach_(p.reach()) {
-        const Index block = kernel_->block(), tile = ceil_to(kernel_->tile(), block),
+        const Index block = kernel_->block(), tile = round_up(kernel_->tile(), block),
                     fewest = kernel_->tile_rows();
         rows_ = p.shape.inner == 1 ? fewest : std::max(fewest, std::min(p.shape.inner, most_rows));
         while (rows_ > fewest && rows_ * m_ > most_samples)
             rows_ = std::max(fewest, rows_ / 2);
         outputs_ = std::max({tile * fewest / rows_, fewest_outputs, m_ / history_share});
         outputs_ = std::min({outputs_, tile, most_samples / (rows_ * p.decimate), p.outputs()});
-        outputs_ = ceil_to(std::max<Index>(outputs_, 1), block);
-        allocate(ceil_to((outputs_ - 1) * p.decimate + m_ + kernel_->slack(), line), ceil_to(outputs_, line));
+        outputs_ = round_up(std::max<Index>(outputs_, 1), block);
+        allocate(round_up((outputs_ - 1) * p.decimate + m_ + kernel_->slack(), line),
+                 round_up(outputs_, line));
     }
 
     Shape shape() const override { return {p_.shape.outer, p_.outputs(), p_.shape.inner}; }
@@ -56,13 +54,13 @@ class CpuStage : public Stage {
     Facts facts() const override { return kernel_->facts(); }
 
     Span needed(Span out) const override {
-        const Index first = out.first / block() * block(), end = ceil_to(out.end(), block());
+        const Index first = out.first / block() * block(), end = round_up(out.end(), block());
         return p_.folded(input_of(first), input_of(end - 1) + m_);
     }
     // A window's history alone is as long as what padding can fold back once; folding more often takes the
     // whole signal, which is then the shorter.
     Index needed_at_most(Index count) const override {
-        return std::min(p_.shape.frames, (ceil_to(count, block()) - 1) * p_.decimate + m_);
+        return std::min(p_.shape.frames, (round_up(count, block()) - 1) * p_.decimate + m_);
     }
 
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
@@ -81,7 +79,7 @@ class CpuStage : public Stage {
                 t.rows = std::min(group, in.inner == 1 ? in.outer - t.outer : in.inner - t.lane);
                 t.first = std::max(at, out.span.first);
                 t.kept = std::min(at + outputs_, out.span.end()) - t.first;
-                t.count = ceil_to(t.kept, block());
+                t.count = round_up(t.kept, block());
                 compute(t, in, out, lanes, workers_[worker]);
             }
         };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/base/division.hpp"
 #include "core/base/lane_scale.hpp"
 #include "core/device/threads.hpp"
 
@@ -20,13 +21,6 @@ constexpr Index most_rows = 64;
 constexpr Index result_bytes = 512 << 10;
 // Patches of all threads together; with very large kernels fewer of them work.
 constexpr Index most_bytes = Index{64} << 20;
-
-Index ceil_div(Index a, Index b) {
-    return (a + b - 1) / b;
-}
-Index ceil_to(Index n, Index step) {
-    return ceil_div(n, step) * step;
-}
 
 template <class T>
 class CpuStage : public Stage {
@@ -96,12 +90,12 @@ class CpuStage : public Stage {
     void choose_patch() {
         const Index step = kernel_->column_step(), fit = patch_bytes / Index{sizeof(T)};
         rows_ = kernel_->row_step();
-        columns_ = ceil_to(std::min(most_columns, out_.columns), step);
+        columns_ = round_up(std::min(most_columns, out_.columns), step);
         while (columns_ > step && samples(rows_, columns_) > fit)
-            columns_ = ceil_to(columns_ / 2, step);
+            columns_ = round_up(columns_ / 2, step);
         const Index results =
             strided() ? result_bytes / Index{sizeof(T)} / (p_.group_filters() * columns_) : most_rows;
-        const Index step_rows = kernel_->row_step(), all = ceil_to(out_.rows, step_rows);
+        const Index step_rows = kernel_->row_step(), all = round_up(out_.rows, step_rows);
         const auto fits = [&](Index rows) {
             return samples(rows, columns_) <= fit || rows * columns_ <= kernel_->fewest_outputs();
         };
@@ -110,8 +104,8 @@ class CpuStage : public Stage {
     }
 
     void allocate() {
-        const Index x = ceil_to(samples(rows_, columns_), line);
-        const Index y = strided() ? ceil_to(p_.group_filters() * rows_ * columns_, line) : 0;
+        const Index x = round_up(samples(rows_, columns_), line);
+        const Index y = strided() ? round_up(p_.group_filters() * rows_ * columns_, line) : 0;
         const Index bytes = (x + y + kernel_->scratch()) * Index{sizeof(T)};
         const Index threads = device::threads_here();
         workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_bytes / bytes, 1, threads)));
@@ -126,7 +120,7 @@ class CpuStage : public Stage {
     void compute(const Job& job, const Window& in, const Window& out, Worker& w) const {
         Patch<T> patch;
         patch.x = w.x;
-        patch.width = phase_width(ceil_to(job.count, kernel_->column_step()));
+        patch.width = phase_width(round_up(job.count, kernel_->column_step()));
         patch.phase = patch.width;
         patch.row = phases() * patch.width;
         const Index top = job.row * p_.stride.rows - before_.rows;

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/base/division.hpp"
+
 namespace convoy::conv2d {
 
 namespace {
@@ -12,10 +14,6 @@ namespace {
 constexpr std::size_t unit_bytes = 16;
 constexpr int most_stages = 4, fewest_stages = 3;
 constexpr Index shortest_chain = 32;  // terms: shorter ones cost more in adding up
-
-Index ceil_div(Index a, Index b) {
-    return (a + b - 1) / b;
-}
 
 // The nearest number with the 11 significant bits of TF32.
 float upper_half(float x) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/division.hpp"
 #include "core/stats/columns_cpu.hpp"
 #include "core/stats/hash_cpu.hpp"
 
@@ -19,10 +20,6 @@ namespace {
 constexpr Index columns = 64;  // series that a piece sums side by side
 constexpr Index piece_samples =
     1 << 15;  // of all its series: fixed, so that sums do not depend on the threads
-
-Index ceil_div(Index a, Index b) {
-    return (a + b - 1) / b;
-}
 
 // Integers are rare here: what is read of them is not measured.
 template <class T>
