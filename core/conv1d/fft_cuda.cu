@@ -201,9 +201,24 @@ class FftStage : public CudaStage {
     }
 
   protected:
+    // Outputs that use padding come from transforms of their own, so that the others, of which samples lie in
+    // the same blocks, have the same bits with any padding.
     void launch(const Job& job, cudaStream_t stream) override {
+        Job inside = job;
+        inside.padding = Padding::zero;
+        transform(inside, job.out_span, stream);
+        if (job.padding == Padding::zero) return;
+        const AtEnds ends = outputs_at_ends(job);
+        transform(job, ends.start, stream);
+        transform(job, ends.end, stream);
+    }
+
+  private:
+    static constexpr Index most_items = Index{1} << 18;  // of one launch
+
+    void transform(const Job& job, Span wanted, cudaStream_t stream) {
         FftWork work;
-        work.pairs = pairs_of(job, block());
+        work.pairs = pairs_of(job, block(), wanted);
         work.by_decimation = Divisor(static_cast<int>(job.decimate));
         const FftLeft left{reinterpret_cast<unsigned*>(left_.data()),
                            reinterpret_cast<unsigned*>(left_.data() + 64),
@@ -221,9 +236,6 @@ class FftStage : public CudaStage {
             total_ += 2 * work.count;
         }
     }
-
-  private:
-    static constexpr Index most_items = Index{1} << 18;  // of one launch
 
     using CarefulKernel = void (*)(Job, FftFilter<double>, FftWork, FftLeft, bool, const double*);
     using QuickKernel = void (*)(Job, FftFilter<float>, FftWork, FftLeft);

@@ -136,6 +136,7 @@ class PairOfBlocks {
         inner_ = at.inner;
         output_ = at.output;
         begin_ = begin;
+        skipped_ = at.skipped - begin;
         wanted_ = min(at.wanted - begin, 2 * f_.keep);
         frame_ = job_.frame_of(at.output) + begin;
         Complex b[Fft::sums][16];
@@ -392,7 +393,7 @@ class PairOfBlocks {
     }
     __device__ __forceinline__ void store(const Complex (&a)[R], const Divisor& by_decimation) const {
         S* const out = results();
-        if (job_.decimate == 1 && wanted_ == 2 * f_.keep) {
+        if (job_.decimate == 1 && skipped_ <= 0 && wanted_ == 2 * f_.keep) {
             S *x = out + (begin_ + thread()) * job_.inner, *y = x + f_.keep * job_.inner;
             if (job_.inner == 1) {
 #pragma unroll
@@ -421,7 +422,7 @@ class PairOfBlocks {
 #pragma unroll 1
         for (int i = thread(); i < wanted_; i += Fft::threads) {
             const int n = by_decimation(begin_ + i);
-            if (n * by_decimation.by != static_cast<unsigned>(begin_ + i)) continue;
+            if (i < skipped_ || n * by_decimation.by != static_cast<unsigned>(begin_ + i)) continue;
             out[n * job_.inner] = static_cast<S>(i < f_.keep ? x_[i].re : x_[i - f_.keep].im);
         }
     }
@@ -445,7 +446,8 @@ class PairOfBlocks {
             finite = __all_sync(0xffffffffu, finite) != 0;
             if (stands && finite) continue;
             const int i = g * segment + lane(), n = by_decimation(begin_ + i);
-            if (i >= wanted_ || n * by_decimation.by != static_cast<unsigned>(begin_ + i)) continue;
+            if (i < skipped_ || i >= wanted_ || n * by_decimation.by != static_cast<unsigned>(begin_ + i))
+                continue;
             T value = 0;
             if (!zero) {
                 Sum<T> sum(f_.longest);
@@ -464,7 +466,7 @@ class PairOfBlocks {
     Complex* x_;
     T *levels_, *segments_, *bounds_;
     Index outer_ = 0, inner_ = 0, output_ = 0, frame_ = 0;
-    int begin_ = 0, wanted_ = 0;
+    int begin_ = 0, skipped_ = 0, wanted_ = 0;
     T error_ = 0, peak_ = 0;
     bool spoiled_ = false;
 };

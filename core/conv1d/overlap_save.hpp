@@ -48,14 +48,32 @@ std::optional<OverlapSave> overlap_save(const Problem&, int radix, PairTime);
 /// Items of work: pairs of all lanes of a run, in the order in which blocks of threads take them.
 /// Neighbouring lanes of interleaved samples share cache lines, and come one after another.
 struct Pairs {
-    Index along = 0;  // of a lane
-    Index lanes = 0;  // outer times inner
+    Index begin = 0, along = 0;  // of a lane: the first, counted from the run's, and how many
+    Index lanes = 0;             // outer times inner
     Index inner = 1;
     Index outputs = 0;  // of a pair, decimated
+    Span wanted;        // outputs
     CONVOY_HD constexpr Index count() const { return along * lanes; }
 };
-CONVOY_HD constexpr Pairs pairs_of(const Job& job, Index outputs) {
-    return {ceil_div(job.out_span.count, outputs), job.outer * job.inner, job.inner, outputs};
+/// Those with outputs of `wanted`, of which all are in the run.
+CONVOY_HD constexpr Pairs pairs_of(const Job& job, Index outputs, Span wanted) {
+    if (wanted.count <= 0) return {};
+    const Index begin = (wanted.first - job.out_span.first) / outputs;
+    const Index end = ceil_div(wanted.end() - job.out_span.first, outputs);
+    return {begin, end - begin, job.outer * job.inner, job.inner, outputs, wanted};
+}
+
+/// Outputs of a run whose windows reach beyond the ends of the signal.
+struct AtEnds {
+    Span start, end;
+};
+CONVOY_HD constexpr AtEnds outputs_at_ends(const Job& job) {
+    const Index first = job.out_span.first, last = job.out_span.end();
+    const Index inside = job.first < 0 ? ceil_div(-job.first, job.decimate) : 0;
+    const Index room = job.frames - job.taps - job.first;  // the last window that is inside starts there
+    const Index beyond = room < 0 ? 0 : room / job.decimate + 1;
+    const Index start = inside < last ? inside : last, end = beyond > first ? beyond : first;
+    return {{first, start > first ? start - first : 0}, {end, last > end ? last - end : 0}};
 }
 
 /// a / b, neither negative: short where both are, for long divisions take a GPU a hundred instructions.
@@ -65,10 +83,11 @@ CONVOY_HD constexpr Index quotient(Index a, Index b) {
     return a / b;
 }
 
-/// Where an item is: its lane, its first output, and how many of its results at the full rate are wanted.
+/// Where an item is: its lane and its first output; its results [skipped, wanted) at the full rate are
+/// wanted.
 struct PairPlace {
     Index outer, inner, output;
-    int wanted;
+    int skipped, wanted;
 };
 CONVOY_HD constexpr PairPlace place(const Job& job, const Pairs& pairs, Index item) {
     const Index group = quotient(item, pairs.inner == 1 ? pairs.along : pairs.inner);
@@ -82,8 +101,10 @@ CONVOY_HD constexpr PairPlace place(const Job& job, const Pairs& pairs, Index it
         at.outer = quotient(group, pairs.along);
         number = group - at.outer * pairs.along;
     }
-    at.output = job.out_span.first + number * pairs.outputs;
-    const Index left = job.out_span.end() - at.output;
+    at.output = job.out_span.first + (pairs.begin + number) * pairs.outputs;
+    if (pairs.wanted.first > at.output)
+        at.skipped = static_cast<int>((pairs.wanted.first - at.output) * job.decimate);
+    const Index left = pairs.wanted.end() - at.output;
     at.wanted = static_cast<int>((min_of(left, pairs.outputs) - 1) * job.decimate + 1);
     return at;
 }

@@ -130,4 +130,24 @@ inline Index not_zero(const Stage& stage, const Job& job, const std::vector<std:
     return wrong;
 }
 
+/// Checks that outputs which use no padding have the same bits with any; run(stage, job) gives all results.
+template <class Run>
+void check_padding_leaves_the_rest(const device::Device& device, const std::vector<Shape>& shapes,
+                                   const std::vector<Index>& lengths, Run&& run) {
+    for (const Shape& shape : shapes)
+        for (const Index taps : lengths) {
+            const Job job = make_job(problem(shape), taps);
+            each_strategy(job.problem, device, [&](const Strategy& s, Stage& stage) {
+                const std::vector<std::byte> with_zeros = run(stage, job);
+                const Index edge = taps * shape.inner * bytes_of(stage.type());
+                for (const Padding padding : every_padding) {
+                    Problem p = job.problem;
+                    p.padding = padding;
+                    const std::vector<std::byte> other = run(*plan(p, s, device), job);
+                    CHECK(
+                        std::equal(with_zeros.begin() + edge, with_zeros.end() - edge, other.begin() + edge));
+                }
+            });
+        }
+}
 }  // namespace convoy::conv1d::judge

@@ -126,6 +126,14 @@ TEST_CASE("on the GPU: lengths, modes and paddings", "[gpu]") {
     each_length([](const Job& job) { check_accuracy(job); });
 }
 
+TEST_CASE("on the GPU: outputs that use no padding are the same, to the bit, with any", "[gpu]") {
+    NEEDS_GPU();
+    check_padding_leaves_the_rest(*the_gpu(), {{1, 900, 1}, {1, 900, 3}, {1, 20000, 1}}, {2, 31, 200, 400},
+                                  [](Stage& stage, const Job& job) {
+                                      return bench().run_all(stage, job, Lanes::all(job.problem.shape));
+                                  });
+}
+
 TEST_CASE("on the GPU: signals of several tiles, off the boundaries of vectors", "[gpu]") {
     NEEDS_GPU();
     for (const Index n : {5119, 5123, 20480, 33333})

@@ -102,21 +102,9 @@ TEST_CASE("chunks, threads and channel groups leave the bits as they are") {
 }
 
 TEST_CASE("outputs that use no padding are the same, to the bit, with any") {
-    for (const Shape shape : {Shape{1, 900, 1}, Shape{1, 900, 3}})
-        for (const Index taps : {2, 31, 200}) {
-            const Job job = make_job(problem(shape), taps);
-            each(job.problem, [&](const Strategy& s, Stage& stage) {
-                const auto with_zeros = run_all(stage, job, Lanes::all(shape));
-                for (const Padding padding : every_padding) {
-                    Problem p = job.problem;
-                    p.padding = padding;
-                    const auto other = run_all(*plan(p, s, device::cpu()), job, Lanes::all(shape));
-                    const Index frame = shape.inner * bytes_of(stage.type());
-                    CHECK(std::equal(with_zeros.begin() + taps * frame, with_zeros.end() - taps * frame,
-                                     other.begin() + taps * frame));
-                }
-            });
-        }
+    check_padding_leaves_the_rest(
+        device::cpu(), {{1, 900, 1}, {1, 900, 3}}, {2, 31, 200},
+        [](Stage& stage, const Job& job) { return run_all(stage, job, Lanes::all(job.problem.shape)); });
 }
 
 TEST_CASE("needed() is within needed_at_most()") {

@@ -65,7 +65,7 @@ TEST_CASE("items of work are all pairs of all lanes, once, in either layout") {
                 job.inner = planar ? 1 : 7;
                 job.out_span = {300, count};
                 job.decimate = decimate;
-                const gpu::Pairs pairs = gpu::pairs_of(job, 100);
+                const gpu::Pairs pairs = gpu::pairs_of(job, 100, job.out_span);
                 std::set<std::tuple<Index, Index, Index>> seen;
                 Index wanted = 0;
                 for (Index item = 0; item < pairs.count(); ++item) {
@@ -79,6 +79,38 @@ TEST_CASE("items of work are all pairs of all lanes, once, in either layout") {
                 }
                 CHECK(static_cast<Index>(seen.size()) == pairs.count());
                 CHECK(wanted == count * job.outer * job.inner);
+            }
+}
+
+TEST_CASE("outputs whose windows reach beyond the ends are found, and their pairs lie as those of the run") {
+    for (const Index taps : {1, 2, 9, 50, 400})
+        for (const Index decimate : {1, 3})
+            for (const Span run : {Span{0, 60}, Span{0, 20}, Span{20, 20}, Span{40, 20}}) {
+                gpu::Job job;
+                job.frames = 60 * decimate - 1;
+                job.taps = taps;
+                job.first = -(taps / 2);
+                job.decimate = decimate;
+                job.out_span = run;
+                const gpu::AtEnds ends = gpu::outputs_at_ends(job);
+                for (Index n = run.first; n < run.end(); ++n) {
+                    const auto in = [&](Span s) { return n >= s.first && n < s.end(); };
+                    CHECK(in(ends.start) == (job.frame_of(n) < 0));
+                    CHECK(in(ends.end) == (job.frame_of(n) + taps > job.frames));
+                }
+                for (const Span wanted : {ends.start, ends.end, run}) {
+                    const gpu::Pairs pairs = gpu::pairs_of(job, 10, wanted);
+                    std::set<Index> found;
+                    for (Index item = 0; item < pairs.count(); ++item) {
+                        const gpu::PairPlace at = gpu::place(job, pairs, item);
+                        CHECK((at.output - run.first) % 10 == 0);
+                        for (int i = at.skipped; i < at.wanted; ++i)
+                            if (i % decimate == 0) found.insert(at.output + i / decimate);
+                    }
+                    CHECK(static_cast<Index>(found.size()) == wanted.count);
+                    CHECK((found.empty() ||
+                           (*found.begin() == wanted.first && *found.rbegin() == wanted.end() - 1)));
+                }
             }
 }
 
