@@ -18,9 +18,9 @@ namespace convoy::io {
 struct OpenOptions {
     std::string dataset;           // empty: found by the reader
     std::optional<int> time_axis;  // below 0: counted from the last
-    bool image = false;    // streamed along image_axis where time_axis says nothing; its axes are read
-    int image_axis = -1;   // counted from behind
-    std::string channels;  // "0,2,5-9,100-1100:4"; empty: all
+    bool image = false;          // streamed along image_axis where time_axis says nothing; its axes are read
+    int image_axis = -1;         // counted from behind
+    std::string channels;        // "0,2,5-9,100-1100:4"; empty: all
     std::optional<double> rate;  // Hz; overrides what the file says
     bool raw = false;            // leave scale factors and offsets unapplied
     std::string gaps = "error";  // error, split, ignore

@@ -1,5 +1,5 @@
-// A short checksum of bytes, which tells changes from one another but not from forgeries: FNV-1a of 64 bits, in
-// lanes of words.
+// A short checksum of bytes, which tells changes from one another but not from forgeries: FNV-1a of 64 bits,
+// in lanes of words.
 #pragma once
 
 #include <cstddef>
