@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/quantity.hpp"
+#include "io/hdf5/crash_guard.hpp"
 #include "io/hdf5/metadata.hpp"
 #include "io/hdf5/write.hpp"
 
@@ -207,6 +208,7 @@ bool recognizes(const std::string& path) {
 
 std::vector<std::string> signals_in(const std::string& path) {
     const Lock lock;
+    const CrashGuard guard(path);
     std::vector<std::string> inputs;
     for (const std::string& dataset : candidates(open_file(path), "/"))
         inputs.push_back(path + ":" + dataset);
@@ -221,6 +223,7 @@ extern constinit const Format hdf5{
     ".h5 .hdf5 .hdf .he5 .nc .nwb",
     h5::recognizes,
     [](const std::string& path, const OpenOptions& options) -> std::unique_ptr<Reader> {
+        const h5::CrashGuard guard(path);
         return std::make_unique<h5::Hdf5Reader>(path, options);
     },
     h5::create_writer,

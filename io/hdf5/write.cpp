@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "core/base/quantity.hpp"
+#include "io/hdf5/crash_guard.hpp"
 
 namespace convoy::io {
 namespace h5 {
@@ -29,6 +30,7 @@ class Hdf5Writer : public Writer {
             return;
         }
         const std::vector<Index> chunk = chunk_extents(spec);
+        const CrashGuard guard(spec.source ? spec.source->recording().label() : spec.path, part_.path());
         file_ = make_file(part_);
         dataset_ = lay_out(file_, spec, chunk);
         if (!chunk.empty()) {

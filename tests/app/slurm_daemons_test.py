@@ -159,6 +159,7 @@ def check(cluster, convoy, script, folder):
     left = list((folder / "parts").glob("*.part.journal"))
     assert left, "the killed task left nothing to go on from"
     assert "FAILED" in cluster.state(f"{job}_1")
+    time.sleep(2)  # Slurm takes what starts in the second of a job's death for the dead one
     cluster.told("scontrol", "requeue", f"{job}_1")
     # As when a job of more importance comes: the task is told to stop, and is back in the queue.
     cluster.wait("another task's work", lambda: running(TASKS))
