@@ -1,15 +1,15 @@
 #include "pipelines/stream.hpp"
 
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "core/device/ranges.hpp"
 #include "pipelines/cancel.hpp"
+#include "pipelines/chunk_reader.hpp"
+#include "pipelines/windows.hpp"
 
 namespace convoy::pipelines {
 
@@ -29,27 +29,6 @@ class Timed {
     Clock::time_point start_;
 };
 
-Window window_at(std::byte* data, SampleType type, Span span, Lanes lanes) {
-    return {data, type, span, lanes.outer_count, lanes.inner_count, span.count};
-}
-
-void copy_rows(const Window& from, const Window& to, Span part) {
-    if (part.count <= 0) return;
-    const auto bytes = static_cast<std::size_t>(part.count * from.inner * bytes_of(from.type));
-    for (Index o = 0; o < from.outer; ++o) {
-        const std::size_t at_from = static_cast<std::size_t>((o * from.pitch + part.first - from.span.first) *
-                                                             from.inner * bytes_of(from.type));
-        const std::size_t at_to = static_cast<std::size_t>((o * to.pitch + part.first - to.span.first) *
-                                                           to.inner * bytes_of(to.type));
-        std::memcpy(to.data + at_to, from.data + at_from, bytes);
-    }
-}
-
-Span overlap(Span a, Span b) {
-    const Index first = std::max(a.first, b.first), end = std::min(a.end(), b.end());
-    return end > first ? Span{first, end - first} : Span{first, 0};
-}
-
 // One chunk of one group on its way through the filters.
 struct Item {
     Index number = 0;  // over all groups
@@ -63,16 +42,20 @@ struct Item {
 class Run {
   public:
     Run(io::Reader& reader, const Chain& chain, Span wanted, io::Writer& writer, const StreamOptions& options)
-        : reader_(reader), chain_(chain), wanted_(wanted), writer_(writer), options_(options) {
-        const auto start = Clock::now();
+        : start_(Clock::now()),
+          reader_(reader),
+          chain_(chain),
+          wanted_(wanted),
+          writer_(writer),
+          options_(options),
+          cuts_(stream_cuts(reader, chain, wanted, writer.ordered(), options)),
+          chunks_(reader, cuts_.in_bytes) {
         const io::Recording& in = reader.recording();
-        cuts_ = stream_cuts(reader, chain, wanted, writer.ordered(), options);
         todo_ = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};
         const bool staged = !chain.front()->single_pass();
         ring_ = options.memory->make(options.device, {cuts_.slots, cuts_.in_bytes, cuts_.out_bytes, staged});
         for (std::size_t bytes : cuts_.between_bytes)
             between_.emplace_back(options.device, bytes);
-        carry_ = device::Buffer(device::cpu(), cuts_.in_bytes);
         report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
         report_.stage_s.resize(chain.size());
         report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
@@ -80,7 +63,7 @@ class Run {
         tapped_.resize(options.taps.size());
         done_ = options.kept_frames * chain.back()->shape().lanes();
         if (options.from != nullptr) go_on_from(*options.from);
-        report_.setup_s = std::chrono::duration<double>(Clock::now() - start).count();
+        report_.setup_s = std::chrono::duration<double>(Clock::now() - start_).count();
     }
 
     StreamReport operator()() {
@@ -122,7 +105,7 @@ class Run {
         if (from.items == 0) return;
         // Samples that the chunk before has read are counted already.
         if (const Index k = next_ % cuts_.chunks(); k > 0)
-            counted_ = spans_for(chain_, cuts_.chunk(k - 1)).front();
+            chunks_.counted(spans_for(chain_, cuts_.chunk(k - 1)).front());
     }
 
     // At the end, and after a signal: all that was read has been written.
@@ -154,71 +137,12 @@ class Run {
         item.out = cuts_.chunk(k);
         item.spans = spans_for(chain_, item.out);
         item.slot = static_cast<int>(item.number % cuts_.slots);
-        const Lanes lanes = cuts_.groups[item.group];
         const Window in = input_window(item);
-        if (k == 0) carried_ = {};
-        copy_rows(carried_, in, overlap(carried_.span, in.span));
-        if (carried_.span.count == 0 || overlap(carried_.span, in.span).count == 0) {
-            read_part(in, in.span, lanes);
-        } else {
-            read_part(in, {in.span.first, carried_.span.first - in.span.first}, lanes);
-            read_part(in, {carried_.span.end(), in.span.end() - carried_.span.end()}, lanes);
-        }
-        keep_halo(in, k);
-        counted_ = {};
+        const Span next = k + 1 < cuts_.chunks() ? spans_for(chain_, cuts_.chunk(k + 1)).front() : Span{};
+        chunks_.read(in, cuts_.groups[item.group], k == 0, next, report_.input);
         item.recorded = options_.journal != nullptr && options_.journal->due();
         if (item.recorded) state_of(item).input = report_.input;
         return item;
-    }
-
-    // Calls f(part, lanes, data) on pieces of a window that threads may read or write at once: rows where
-    // there are enough, else stretches of frames.
-    template <class F>
-    static void in_pieces(const Window& window, Span part, const Lanes& lanes, bool at_once, F&& f) {
-        constexpr Index piece_bytes = 1 << 20, most = 8;  // a file takes no more at once
-        const Index frame = window.inner * bytes_of(window.type);
-        std::byte* const first = window.data + (part.first - window.span.first) * frame;
-        const Index threads = tbb::this_task_arena::max_concurrency();
-        const Index pieces =
-            std::clamp<Index>(part.count * frame * window.outer / piece_bytes, 1, std::min(threads, most));
-        if (!at_once || pieces == 1) return f(part, lanes, first);
-        const bool rows = window.outer >= pieces;
-        const Index units = rows ? window.outer : part.count;
-        tbb::parallel_for(Index{0}, pieces, [&](Index i) {
-            const Index from = units * i / pieces, count = units * (i + 1) / pieces - from;
-            if (rows) {
-                Lanes some = lanes;
-                some.outer_first += from;
-                some.outer_count = count;
-                f(part, some, first + from * window.row_bytes());
-            } else {
-                f(Span{part.first + from, count}, lanes, first + from * frame);
-            }
-        });
-    }
-
-    void read_part(const Window& in, Span part, Lanes lanes) {
-        if (part.count <= 0) return;
-        const bool contiguous = !reader_.serial() && reader_.recording().chunk.empty();
-        in_pieces(in, part, lanes, contiguous, [&](Span span, const Lanes& some, std::byte* data) {
-            reader_.read(span, some, data, in.pitch);
-        });
-        if (!is_float(in.type)) return;
-        const Index first = std::clamp(counted_.end(), part.first, part.end());
-        if (first < part.end())
-            measure(in, {first, part.end() - first}, lanes, reader_.recording().shape, report_.input);
-    }
-
-    // Samples that the next chunk of the group uses too: kept apart, so that a slot in flight is never
-    // touched.
-    void keep_halo(const Window& in, Index k) {
-        Span next;
-        if (k + 1 < cuts_.chunks()) next = overlap(spans_for(chain_, cuts_.chunk(k + 1)).front(), in.span);
-        carried_ = in;
-        carried_.data = carry_.data();
-        carried_.span = next;
-        carried_.pitch = next.count;
-        copy_rows(in, carried_, next);
     }
 
     Window input_window(const Item& item) const {
@@ -300,7 +224,7 @@ class Run {
         const auto [out, part, lanes] = result_of(item);
         if (part.count == 0) return;
         const Shape& whole = chain_.back()->shape();
-        measure(out, part, lanes, whole, report_.output);
+        add_levels(out, part, lanes, whole, report_.output);
         if (!options_.hash) return;
         Shape written = whole;
         written.frames = wanted_.count;
@@ -329,36 +253,19 @@ class Run {
         if (options_.progress) options_.progress(done_, wanted_.count * chain_.back()->shape().lanes());
     }
 
-    // Levels of a window's lanes, added to those of the whole array.
-    void measure(const Window& window, Span part, Lanes lanes, const Shape& whole,
-                 std::vector<stats::Level>& into) {
-        if (lanes.inner_count == whole.inner) {  // the lanes lie side by side
-            stats::measure(window, part, into.data() + lanes.outer_first * whole.inner);
-            return;
-        }
-        std::vector<stats::Level> levels(static_cast<std::size_t>(lanes.count()));
-        stats::measure(window, part, levels.data());
-        for (Index i = 0; i < lanes.count(); ++i) {
-            const Index o = lanes.outer_first + i / lanes.inner_count,
-                        n = lanes.inner_first + i % lanes.inner_count;
-            into[static_cast<std::size_t>(o * whole.inner + n)].add(levels[static_cast<std::size_t>(i)]);
-        }
-    }
-
+    Clock::time_point start_;
     io::Reader& reader_;
     const Chain& chain_;
     Span wanted_, todo_;
     io::Writer& writer_;
     const StreamOptions& options_;
     Cuts cuts_;
+    ChunkReader chunks_;
     std::unique_ptr<memory::Ring> ring_;
     std::vector<device::Buffer> between_;
-    device::Buffer carry_;  // of which what is not used is never touched
-    Window carried_;
     Index next_ = 0, written_ = 0;  // items
     Index done_ = 0;                // samples
     Index clipped_before_ = 0;      // by a run that this one goes on from
-    Span counted_;                  // input frames that such a run has counted
     std::vector<Progress> states_;  // by slot
     std::vector<Index> tapped_;     // of each tap, the frame that comes next
     stats::Hash hash_;

@@ -1,0 +1,45 @@
+#include "pipelines/chunk_reader.hpp"
+
+#include <algorithm>
+
+#include "pipelines/windows.hpp"
+
+namespace convoy::pipelines {
+
+ChunkReader::ChunkReader(io::Reader& reader, std::size_t bytes)
+    : reader_(reader), carry_(device::cpu(), bytes) {}
+
+void ChunkReader::read(const Window& in, const Lanes& lanes, bool first, Span next,
+                       std::vector<stats::Level>& levels) {
+    if (first) carried_ = {};
+    const Span shared = overlap(carried_.span, in.span);
+    copy_rows(carried_, in, shared);
+    if (shared.count == 0) {
+        read_part(in, in.span, lanes, levels);
+    } else {
+        read_part(in, {in.span.first, shared.first - in.span.first}, lanes, levels);
+        read_part(in, {shared.end(), in.span.end() - shared.end()}, lanes, levels);
+    }
+    counted_ = {};
+    const Span kept = overlap(next, in.span);
+    carried_ = in;
+    carried_.data = carry_.data();
+    carried_.span = kept;
+    carried_.pitch = kept.count;
+    copy_rows(in, carried_, kept);
+}
+
+void ChunkReader::read_part(const Window& in, Span part, const Lanes& lanes,
+                            std::vector<stats::Level>& levels) {
+    if (part.count <= 0) return;
+    const bool contiguous = !reader_.serial() && reader_.recording().chunk.empty();
+    in_pieces(in, part, lanes, contiguous, [&](Span span, const Lanes& some, std::byte* data) {
+        reader_.read(span, some, data, in.pitch);
+    });
+    if (!is_float(in.type)) return;
+    const Index first = std::clamp(counted_.end(), part.first, part.end());
+    if (first < part.end())
+        add_levels(in, {first, part.end() - first}, lanes, reader_.recording().shape, levels);
+}
+
+}  // namespace convoy::pipelines
