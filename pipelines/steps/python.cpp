@@ -41,8 +41,8 @@ std::string list(const std::vector<Index>& values) {
 std::string window(std::string_view text) {
     const std::string spec = window::parse(text).text();
     const auto words = split(spec, ',');
-    if (words.size() == 1) return quoted(words[0]);
-    std::string tuple = "(" + quoted(words[0]);
+    if (words.size() == 1) return python::quoted(words[0]);
+    std::string tuple = "(" + python::quoted(words[0]);
     for (std::size_t i = 1; i < words.size(); ++i)
         tuple += ", " + words[i];
     return tuple + ")";
