@@ -81,8 +81,8 @@ void estimate(const std::vector<JobRequest>& requests, double started, BatchPlan
         }
         const Trial& trial = known != trials.end() ? known->second : trials.begin()->second;
         file.seconds = trial.fixed / at_once + trial.per_sample * samples;
-        // A run checks its first file before it does anything, and then has nothing planned yet.
-        constexpr double loading = 4e-3;  // the program, and its way out
+        // A run is loaded, checks its first file before it does anything, and then has nothing planned yet.
+        constexpr double loading = 4e-3;
         if (i == 0)
             file.seconds = loading + started + file.job.open_s + file.job.plan_s + trial.fixed +
                            trial.per_sample * samples;
