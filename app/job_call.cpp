@@ -1,6 +1,7 @@
 #include "app/job_call.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "app/log.hpp"
@@ -66,6 +67,29 @@ void tell_choices(const pipelines::JobReport& report) {
             log_info(input + step.name + " by the strategy " + step.strategy + ": " + step.reason);
 }
 
+std::string mib(double bytes) {
+    return to_text(std::round(bytes / (1 << 20) * 10) / 10) + " MiB";
+}
+std::string ms(double seconds) {
+    return to_text(std::round(seconds * 1e4) / 10) + " ms";
+}
+
+// How the work was cut, and where the time went.
+void tell_work(const pipelines::JobReport& report) {
+    const std::string input = printable(report.input.path) + ": ";
+    const pipelines::StreamReport& s = report.stream;
+    log_debug(input + to_text(s.chunks) + " chunks of at most " + to_text(s.chunk_frames) +
+              " output frames, in " + to_text(s.passes) + " passes over " + to_text(s.slots) + " slots; " +
+              mib(static_cast<double>(s.traffic.bytes_h2d)) + " to the device, " +
+              mib(static_cast<double>(s.traffic.bytes_d2h)) + " back");
+    log_debug(input + ms(report.total_s) + ": opening " + ms(report.open_s) + ", planning " +
+              ms(report.plan_s) + ", setting up " + ms(s.setup_s) + ", finishing " + ms(report.finish_s) +
+              "; side by side: reading " + ms(s.read_s) + ", computing " + ms(s.compute_s) + ", waiting " +
+              ms(s.wait_s) + ", levels " + ms(s.measure_s) + ", writing " + ms(s.write_s));
+    for (const pipelines::StepReport& step : report.steps)
+        log_debug(input + step.name + ": " + ms(step.seconds) + ", halo " + to_text(step.halo) + " frames");
+}
+
 int run_single(pipelines::JobRequest request, const Params& params) {
     Progress progress(params, request.input);
     request.progress = progress.callback();
@@ -75,6 +99,7 @@ int run_single(pipelines::JobRequest request, const Params& params) {
             log_text(step.explanation);
     tell_choices(job.planned());
     const pipelines::JobReport report = job.run();
+    if (report.ending != pipelines::Ending::skipped) tell_work(report);
     if (report.ending == pipelines::Ending::skipped)
         log_note(params, report.output + ": is finished already, and its input unchanged; nothing to do");
     if (report.ending == pipelines::Ending::extended)
@@ -101,7 +126,9 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         };
     options.finished = [](const pipelines::Outcome& outcome) {
         if (!outcome.error.empty()) log_error(outcome.error);
-        if (outcome.report) tell_choices(*outcome.report);
+        if (!outcome.report) return;
+        tell_choices(*outcome.report);
+        if (outcome.report->ending != pipelines::Ending::skipped) tell_work(*outcome.report);
     };
     const auto outcomes = pipelines::run_batch(std::move(requests), options);
     const auto skipped = std::count_if(outcomes.begin(), outcomes.end(), [](const pipelines::Outcome& o) {
@@ -126,14 +153,19 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     return 3;
 }
 
-// Reports and lists are written where they are asked for: not over an input or a result.
+// Reports and lists are written where they are asked for: not over an input or a result, and where that
+// cannot be done the work is not begun.
 void check_side_files(const std::vector<pipelines::JobRequest>& requests, const Params& params) {
     namespace fs = std::filesystem;
+    std::vector<std::string> made;
+    for (const pipelines::JobRequest& request : requests)
+        if (request.output != "null") made.push_back(fs::path(request.output).parent_path().string());
     const auto name_of = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
     std::error_code ignored;
     for (const char* option : {"report", "html", "failed-to"}) {
         const std::string side = params.text(option);
         if (side.empty() || side == "-") continue;
+        check_side_file(params, option, made);
         const auto refuse = [&](const std::string& path, const char* what) {
             if (name_of(side) == name_of(path) || fs::equivalent(side, path, ignored))
                 throw usage_error("--" + std::string(option) + " " + side + " would replace " + what,

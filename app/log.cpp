@@ -53,6 +53,10 @@ void log_info(const std::string& text) {
     logger()->info("{}", text);
 }
 
+void log_debug(const std::string& text) {
+    logger()->debug("{}", text);
+}
+
 void log_text(const std::string& lines) {
     std::fputs(lines.c_str(), stderr);
 }

@@ -17,6 +17,8 @@ void log_error(const std::string& text);
 void log_note(const Params& params, const std::string& text);
 /// What was decided, for --log-level info.
 void log_info(const std::string& text);
+/// How it is done, for --log-level debug.
+void log_debug(const std::string& text);
 /// Lines without a prefix, as they are: what a batch did not do, a table that was asked for.
 void log_text(const std::string& lines);
 

@@ -1,9 +1,12 @@
 #include "app/output.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -46,7 +49,9 @@ std::string as_csv(const Table& table) {
     return text;
 }
 
-std::string as_json(const Table& table) {
+}  // namespace
+
+Json to_json(const Table& table) {
     Json rows = Json::array();
     for (const auto& row : table.rows) {
         Json object = Json::object();
@@ -57,8 +62,10 @@ std::string as_json(const Table& table) {
     Json whole;
     whole["schema"] = table.schema;
     whole["rows"] = std::move(rows);
-    return whole.dump() + "\n";
+    return whole;
 }
+
+namespace {
 
 // Numbers in a table are for people: five figures.
 std::string short_text(const Json& value) {
@@ -113,6 +120,28 @@ void write_text(const std::string& path, const std::string& text) {
     if (!out) throw failed(path, "cannot be written: " + system_error_text(errno));
 }
 
+void check_side_file(const Params& params, std::string_view option, const std::vector<std::string>& made) {
+    namespace fs = std::filesystem;
+    const std::string path = params.text(option);
+    if (path.empty() || path == "-") return;
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) throw failed(path, "is a folder", "name a file in it");
+    const fs::path folder = fs::absolute(path).lexically_normal().parent_path();
+    const auto holds = [&](const std::string& there) {  // the folder itself, or one below it
+        const fs::path below = fs::absolute(fs::path(there) / "").lexically_normal();
+        return std::mismatch(folder.begin(), folder.end(), below.begin(), below.end()).first == folder.end();
+    };
+    if (!fs::is_directory(folder, ignored)) {
+        if (std::any_of(made.begin(), made.end(), holds)) return;
+        throw failed(path, "the folder " + folder.string() + " is not there",
+                     "make it, or give --" + std::string(option) + " another name");
+    }
+    if (::access(folder.c_str(), W_OK | X_OK) != 0 && ::access(path.c_str(), W_OK) != 0)
+        throw failed(path,
+                     "the folder " + folder.string() + " cannot be written to: " + system_error_text(errno),
+                     "give --" + std::string(option) + " another name");
+}
+
 void write_report(const Params& params, const Json& report) {
     if (params.given("report")) write_text(params.text("report"), report.dump() + "\n");
 }
@@ -124,7 +153,7 @@ void check_listing(const Params& params) {
 
 void print(const Table& table, const Params& params) {
     check_listing(params);
-    const std::string text = params.flag("json")  ? as_json(table)
+    const std::string text = params.flag("json")  ? to_json(table).dump() + "\n"
                              : params.flag("csv") ? as_csv(table)
                                                   : as_text(table);
     write_text("-", text);

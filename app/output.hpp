@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/params.hpp"
@@ -12,6 +13,11 @@ namespace convoy::app {
 /// Writes a report where --report says (nowhere without it).
 void write_report(const Params& params, const Json& report);
 
+/// Error where what `option` names (a file that is written when the work is done) could not be written then:
+/// it is a folder, or its folder is missing or closed. Folders in `made` will be there by then.
+void check_side_file(const Params& params, std::string_view option,
+                     const std::vector<std::string>& made = {});
+
 /// Rows of named values: printed as an aligned table, or as --json or --csv ask.
 struct Table {
     std::string schema;  // "convoy.devices/1"
@@ -19,6 +25,8 @@ struct Table {
     std::vector<std::vector<Json>> rows;
 };
 void print(const Table& table, const Params& params);
+/// The table as it is printed by --json.
+Json to_json(const Table& table);
 
 /// --json and --csv, for the commands that list things.
 std::span<const Param> listing_params();

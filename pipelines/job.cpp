@@ -171,6 +171,10 @@ void Job::State::plan_output() {
     report.steps = plan.steps;
     report.output = spec.path;
     report.out_dataset = io::writes_audio(spec.path) ? "" : spec.dataset;
+    if (split && io::writes_audio(spec.path))
+        warn(spec.path, "audio has no place for times: the pieces between " +
+                            to_text(static_cast<Index>(report.input.gaps.size())) +
+                            " gaps follow one another as if there were none; HDF5 keeps the times");
     report.out_dims = spec.dims;
     report.out_type = std::string(spec.complex ? "complex " : "") + std::string(name_of(spec.type));
     report.out_first = part.first;

@@ -29,22 +29,24 @@ std::vector<std::string> inputs_of(std::vector<std::string> words, const Params&
 }
 
 // The day (YYYY-MM-DD) on which an input starts, or else of its file: {date} in names.
-std::string recording_date(const std::string& input) {
-    const auto reader = io::open(input, {});
-    const io::Recording& r = reader->recording();
+std::string recording_date(const std::string& input, const JobRequest& common) {
+    io::OpenOptions options = open_options(common.options);
+    open_as_image(options, common.steps);
+    const io::Recording r = io::open(input, options)->recording();
     return (r.start_time ? *r.start_time : r.modified).substr(0, 10);
 }
 
 // One output for each input, from a name, folder or template.
 std::vector<std::string> outputs_for(const std::vector<std::string>& inputs, const std::string& output,
-                                     const std::string& format,
+                                     const std::string& format, const JobRequest& common,
                                      const std::vector<std::string>& channels = {}) {
     if (output.empty()) throw usage_error("the output has no name", "say where the result goes: -o OUT.h5");
     if (output == "-")
         throw usage_error("results are files, and are not written to standard output", "give -o OUT.h5");
     if (output == "null") return std::vector<std::string>(inputs.size(), "null");
     const std::string extension = format.empty() ? ".h5" : (format.starts_with('.') ? "" : ".") + format;
-    return name_outputs(inputs, {output, extension, inputs.size() > 1, channels}, recording_date);
+    return name_outputs(inputs, {output, extension, inputs.size() > 1, channels},
+                        [&](const std::string& input) { return recording_date(input, common); });
 }
 
 // Files that are written must all be different ones.
@@ -57,11 +59,12 @@ void check_apart(const std::vector<std::string>& outputs, std::set<std::string>&
 
 void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string>& inputs,
                 std::set<std::string>& taken, const std::vector<std::string>& channels = {}) {
-    const std::vector<StepCall> steps = requests.front().steps;
+    const JobRequest common = requests.front();
+    const std::vector<StepCall>& steps = common.steps;
     for (std::size_t s = 0; s < steps.size(); ++s) {
         if (steps[s].step->name != "save") continue;
         try {
-            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "", channels);
+            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "", common, channels);
             check_apart(paths, taken);
             for (std::size_t i = 0; i < inputs.size(); ++i)
                 requests[i].steps[s].params.set("path", paths[i], steps[s].place);
@@ -112,7 +115,7 @@ std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, 
     for (const auto& run : runs)
         firsts.push_back(run.front());
     const bool at_inputs = batch.text("split") == "input";
-    const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format);
+    const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format, common);
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(runs.size(), common);
@@ -161,7 +164,7 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
         throw usage_error("--split input goes with --join", "give --join, or --split TIME");
     std::vector<std::string> channels;
     if (common.output.find("{channel}") != std::string::npos) channels = tell_channels_apart(inputs, common);
-    const auto outputs = outputs_for(inputs, common.output, common.options.text("format"), channels);
+    const auto outputs = outputs_for(inputs, common.output, common.options.text("format"), common, channels);
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(inputs.size(), common);

@@ -318,7 +318,10 @@ int run(const Call& call) {
     const std::string wanted = call.inputs.size() == 1 ? call.inputs.front() : "";
     for (const Bench& b : benches)
         if (b.name == wanted) {
-            app::print(b.run(call.params), call.params);
+            app::check_side_file(call.params, "report");
+            const app::Table table = b.run(call.params);
+            app::write_report(call.params, to_json(table));
+            app::print(table, call.params);
             return 0;
         }
     std::string names;

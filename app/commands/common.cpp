@@ -9,7 +9,8 @@ constexpr Param list[] = {
     {.name = "log-level",
      .kind = Kind::choice,
      .value = "LEVEL",
-     .help = "least level that is told",
+     .help = "least level that is told: info adds what was chosen, debug how the work was cut and what took "
+             "how long",
      .fallback = "warning",
      .choices = "debug,info,warning,error"},
     {.name = "report", .value = "FILE", .help = "write what was done as JSON; - is standard output"},

@@ -219,6 +219,7 @@ app::Table summary_table(const pipelines::Comparison& c) {
 
 int run(const Call& call) {
     const Params& p = call.params;
+    app::check_side_file(p, "report");
     pipelines::CompareOptions o{job_of(call)};
     if (p.given("modes")) o.modes = split(p.text("modes"), ',');
     if (p.given("chunk")) o.chunks = split(p.text("chunk"), ',');  // --chunk takes a list here
@@ -230,6 +231,7 @@ int run(const Call& call) {
     const std::string run_id =
         c.repetitions.empty() ? "" : c.repetitions.front().report.stream.hash.substr(0, 8);
     const bool rows = p.flag("json") || p.flag("csv");
+    app::write_report(p, to_json(repetitions_table(c, run_id)));
     app::print(rows ? repetitions_table(c, run_id) : summary_table(c), p);
     if (!c.outputs_equal) throw failed(o.job.input, "the outputs of the GPU's memory modes differ");
     return 0;

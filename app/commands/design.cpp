@@ -1,5 +1,6 @@
 // convoy design: designs a filter, writes its taps, prints or plots its response.
 #include <cmath>
+#include <filesystem>
 
 #include "app/command.hpp"
 #include "app/output.hpp"
@@ -30,6 +31,7 @@ constexpr Param own_params[] = {
      .help = "frequencies of the response",
      .fallback = "512"},
     {.name = "png", .value = "FILE", .help = "draw the response"},
+    {.name = "overwrite", .kind = Kind::flag, .help = "replace files that exist already"},
 };
 
 std::vector<Group> groups() {
@@ -77,6 +79,17 @@ void print(const Call& call, const std::vector<double>& taps, const Response& re
     app::print(table, call.params);
 }
 
+// What would be in the way of writing, before anything is written.
+void check_files(const Params& p) {
+    std::error_code ignored;
+    for (const char* option : {"output", "png"}) {
+        app::check_side_file(p, option);
+        if (!p.flag("overwrite") && std::filesystem::is_regular_file(p.text(option), ignored))
+            throw failed(p.text(option), "exists already", "--overwrite replaces it");
+    }
+    app::check_side_file(p, "report");
+}
+
 int run(const Call& call) {
     const Params& p = call.params;
     const double rate = p.number("rate");
@@ -94,6 +107,7 @@ int run(const Call& call) {
     if (p.given("points") && !p.flag("response") && !p.given("png"))
         throw usage_error("--points is of the response", "give --response or --png too");
     if (p.given("png")) pipelines::check_picture_name(p.text("png"));
+    check_files(p);
 
     std::vector<std::pair<std::string, std::string>> notes;
     std::vector<double> taps;

@@ -37,6 +37,7 @@ std::vector<Json> row_of(const device::Device& d) {
 }
 
 int run(const Call& call) {
+    app::check_side_file(call.params, "report");
     app::Table table{
         "convoy.devices/1",
         {"device", "name", "compute_capability", "processors", "memory_bytes", "free_bytes", "copy_engines",
@@ -45,6 +46,7 @@ int run(const Call& call) {
         {row_of(device::cpu())}};
     for (const device::Device& gpu : device::gpus())
         table.rows.push_back(row_of(gpu));
+    app::write_report(call.params, to_json(table));
     if (call.params.flag("json") || call.params.flag("csv")) {
         app::print(table, call.params);
         return 0;

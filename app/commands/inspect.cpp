@@ -103,6 +103,7 @@ std::vector<std::string> inputs_of(const Call& call) {
 
 int run(const Call& call) {
     app::check_listing(call.params);
+    app::check_side_file(call.params, "report");
     io::OpenOptions options = pipelines::open_options(call.params);
     if (!call.params.given("gaps")) options.gaps = "ignore";  // shown, not refused
     Json files = Json::array();

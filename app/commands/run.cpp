@@ -130,6 +130,8 @@ int merge(const Call& call) {
 }
 
 int run(const Call& call) {
+    for (const char* option : {"merge-reports", "plan"})  // the only ones that write a report at once
+        if (call.params.flag(option)) app::check_side_file(call.params, "report");
     if (call.params.given("replay")) return run_replay(call.params);
     if (call.params.flag("merge-reports")) return merge(call);
     if (call.params.flag("schema")) {

@@ -123,6 +123,9 @@ class Options(Test):
             told = done.stderr.splitlines()
             assert len(told) == 2 * number and all(line.startswith("convoy: info: ") for line in told), done.stderr
         assert "memory host" in told[0] and "filter by the strategy direct" in told[1], told
+        told = self.filter(self.signal, "-o", folder / "d.h5", *TAPS, "--log-level", "debug").stderr.splitlines()
+        assert len(told) == 5 and all(line.startswith("convoy: debug: ") for line in told[2:]), told
+        assert "chunks" in told[2] and "reading" in told[3] and "filter" in told[4], told
 
     def test_counts_are_whole(self):
         folder = self.place()
@@ -243,6 +246,47 @@ class Options(Test):
         assert source.read_bytes() == before
         self.refuse("filter", source, "-o", folder / "o.h5", *TAPS, "--jobs", "0", status=2, said=["--jobs"], folder=folder,
                     left=["in.h5"])
+
+    def test_side_files_are_checked_before_the_work(self):
+        folder = self.place()
+        (folder / "closed").mkdir()
+        for option in ("--report", "--failed-to"):
+            for name, said in (("no/r.json", "is not there"), ("closed", "is a folder")):
+                self.refuse("filter", self.wav, "-o", folder / "o.h5", *TAPS, option, folder / name, status=1,
+                            said=[name, said], folder=folder, left=["closed"])
+        # A folder that is made for the results holds a report too.
+        self.filter(self.wav, self.signal, "-o", folder / "new" / "of" / "", *TAPS, "--report", folder / "new" / "r.json")
+        assert len(json.loads((folder / "new" / "r.json").read_text())["files"]) == 2
+        for words in (["devices"], ["inspect", self.wav], ["bench", "stft", "--nfft", "64", "--samples", "1000"],
+                      ["compare", self.wav, "-o", "null", *TAPS, "--repeat", "1", "--warmup", "0", "--modes", "host"],
+                      ["design", "--rate", "1000", *TAPS]):
+            self.refuse(*words, "--report", folder / "no" / "r.json", status=1, said=["no/r.json"])
+            self.run(*words, "--report", folder / "r.json")
+            told = json.loads((folder / "r.json").read_text())
+            assert told["schema"].startswith("convoy." + words[0]), told
+
+    def test_designs_replace_nothing_unasked(self):
+        folder = self.place()
+        design = ["design", "--rate", "1000", *TAPS]
+        for option, name in (("-o", "taps.txt"), ("--png", "response.png")):
+            self.run(*design, option, folder / name)
+            before = (folder / name).read_bytes()
+            self.refuse(*design, "--window", "hann", option, folder / name, status=1, said=[name, "exists", "--overwrite"])
+            assert (folder / name).read_bytes() == before
+            self.run(*design, "--window", "hann", option, folder / name, "--overwrite")
+            assert (folder / name).read_bytes() != before
+        self.refuse(*design, "-o", folder / "no" / "taps.txt", status=1, said=["no/taps.txt"])
+        self.run(*design, "-o", "/dev/null")
+
+    def test_dates_of_one_dataset_of_several(self):
+        folder = self.place()
+        with h5py.File(folder / "two.h5", "w") as file:
+            for name, start in (("a", "2024-05-06T07:08:09"), ("b", "2025-06-07T08:09:10")):
+                file[name] = self.noise.standard_normal(2000, dtype="f4")
+                file[name].attrs["sampling_rate"] = 1000.0
+                file[name].attrs["start_time"] = start
+        self.filter(folder / "two.h5", "--dataset", "/b", "-o", folder / "{stem}_{date}.h5", *TAPS)
+        assert (folder / "two_2025-06-07.h5").exists(), os.listdir(folder)
 
     def test_values_that_make_no_sense(self):
         folder = self.place()

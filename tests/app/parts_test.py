@@ -90,6 +90,8 @@ class Parts(Test):
                 self.filter(source, "-o", folder / "o.h5", "--overwrite", "--lowpass", "50", "--numtaps", "31", *words,
                             "--gaps", "split")
                 assert np.allclose(times(folder / "o.h5"), np.concatenate(expected), atol=1e-9), (number, words)
+            done = self.run("filter", source, "-o", folder / f"{number}.wav", "--lowpass", "50", "--numtaps", "31", "--gaps", "split")
+            assert "convoy: warning: " in done.stderr and "2 gaps" in done.stderr, done.stderr
             self.run("spectrogram", source, "-o", folder / "o.h5", "--overwrite", "--nfft", "64", "--hop", "32", "--gaps", "split")
             expected = np.concatenate([p[0] + (32 + 32 * np.arange(30)) / 500 for p in pieces])
             assert np.allclose(times(folder / "o.h5", "spectrogram"), expected, atol=1e-9), number
