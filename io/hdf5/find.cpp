@@ -73,7 +73,8 @@ std::optional<Candidate> as_candidate(const std::string& path, hid_t dataset) {
         "gps_time",     "posix_time", "channel_conversion", "electrodes",
         "starting_time"};
     const std::string name = last_of(path);
-    if (auxiliary.contains(name) || name.ends_with("DataTime")) return std::nullopt;
+    if (auxiliary.contains(name) || name.ends_with("DataTime") || lower(name).ends_with("mask"))
+        return std::nullopt;
     return Candidate{path, *dims, false};
 }
 
