@@ -8,6 +8,7 @@
 #include "core/memory/block_cuda.hpp"
 #include "pipelines/bench/ceilings.hpp"
 #include "pipelines/bench/probes_cuda.hpp"
+#include "pipelines/bench/timer_cuda.hpp"
 
 namespace convoy::pipelines::bench {
 
@@ -21,65 +22,48 @@ constexpr cudaMemLocation on_host{cudaMemLocationTypeHost, 0};
 // Two queues, and timing of what is queued on the first.
 class Bench {
   public:
-    Bench(const device::Device& gpu, int repeat) : gpu_(gpu), repeat_(repeat) {
-        for (cudaStream_t* s : {&queue_, &other_})
-            check(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking), "making a stream");
-        for (cudaEvent_t* e : {&begin_, &end_, &joined_})
-            check(cudaEventCreate(e), "making an event");
+    Bench(const device::Device& gpu, int repeat) : gpu_(gpu), timer_(repeat) {
+        check(cudaStreamCreateWithFlags(&other_, cudaStreamNonBlocking), "making a stream");
+        check(cudaEventCreate(&joined_), "making an event");
     }
     Bench(const Bench&) = delete;
     Bench& operator=(const Bench&) = delete;
     ~Bench() {
-        for (cudaEvent_t e : {begin_, end_, joined_})
-            cudaEventDestroy(e);
-        for (cudaStream_t s : {queue_, other_})
-            cudaStreamDestroy(s);
+        cudaEventDestroy(joined_);
+        cudaStreamDestroy(other_);
     }
 
-    // Median device seconds of f, each time after prepare; the first time is not counted.
-    double seconds(const std::function<void()>& f, const std::function<void()>& prepare = {}) {
-        std::vector<double> all;
-        for (int i = 0; i <= repeat_; ++i) {
-            if (prepare) prepare();
-            check(cudaStreamSynchronize(queue_), "a measurement");
-            check(cudaEventRecord(begin_, queue_), "recording an event");
-            f();
-            check(cudaEventRecord(end_, queue_), "recording an event");
-            check(cudaEventSynchronize(end_), "a measurement");
-            float ms = 0;
-            check(cudaEventElapsedTime(&ms, begin_, end_), "timing");
-            if (i > 0) all.push_back(ms * 1e-3);
-        }
-        return spread_of(std::move(all)).median;
+    double seconds(const std::function<void()>& f, const std::function<void()>& prepare = {}) const {
+        return timer_.seconds(f, prepare);
     }
 
     // f's work on the other queue, between what is on the first before and after.
     void beside(const std::function<void(cudaStream_t)>& f, const std::function<void()>& meanwhile) {
-        check(cudaStreamWaitEvent(other_, begin_), "joining two queues");
+        check(cudaStreamWaitEvent(other_, timer_.begin()), "joining two queues");
         f(other_);
         check(cudaEventRecord(joined_, other_), "recording an event");
         meanwhile();
-        check(cudaStreamWaitEvent(queue_, joined_), "joining two queues");
+        check(cudaStreamWaitEvent(queue(), joined_), "joining two queues");
     }
 
     void copy(std::byte* to, const std::byte* from, std::size_t bytes, cudaStream_t on) {
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on), "copying");
     }
     void prefetch(const Block& block, cudaMemLocation to) {
-        check(cudaMemPrefetchAsync(block.host(), block.size(), to, 0, queue_), "prefetching");
+        check(cudaMemPrefetchAsync(block.host(), block.size(), to, 0, queue()), "prefetching");
     }
     void kernel_copy(const std::byte* in, std::byte* out, std::size_t bytes) {
-        device::Stream stream(queue_);
+        device::Stream stream(queue());
         device::copy_bytes(gpu_, in, out, bytes, std::byte{0}, stream);
     }
-    cudaStream_t queue() const { return queue_; }
+    cudaStream_t queue() const { return timer_.queue(); }
     const device::Device& gpu() const { return gpu_; }
 
   private:
     device::Device gpu_;
-    int repeat_;
-    cudaStream_t queue_ = nullptr, other_ = nullptr;
-    cudaEvent_t begin_ = nullptr, end_ = nullptr, joined_ = nullptr;
+    Timer timer_;
+    cudaStream_t other_ = nullptr;
+    cudaEvent_t joined_ = nullptr;
 };
 
 void copies(Bench& b, std::size_t bytes, const device::Buffer& near_in, const device::Buffer& near_out,

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <random>
 
 #include "core/device/check.hpp"
 #include "pipelines/bench/probes_cuda.hpp"
+#include "pipelines/bench/timer_cuda.hpp"
 
 namespace convoy::pipelines::bench {
 
@@ -15,43 +15,6 @@ namespace {
 using conv1d::Problem;
 using conv1d::Strategy;
 using device::check;
-
-// Device times of what is queued on one stream.
-class Timer {
-  public:
-    explicit Timer(int repeat) : repeat_(repeat) {
-        check(cudaStreamCreateWithFlags(&queue_, cudaStreamNonBlocking), "making a stream");
-        for (cudaEvent_t* e : {&begin_, &end_})
-            check(cudaEventCreate(e), "making an event");
-    }
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
-    ~Timer() {
-        cudaEventDestroy(begin_);
-        cudaEventDestroy(end_);
-        cudaStreamDestroy(queue_);
-    }
-    /// Median; the first time is not counted.
-    double seconds(const std::function<void()>& work) const {
-        std::vector<double> all;
-        for (int i = 0; i <= repeat_; ++i) {
-            check(cudaEventRecord(begin_, queue_), "recording an event");
-            work();
-            check(cudaEventRecord(end_, queue_), "recording an event");
-            check(cudaEventSynchronize(end_), "a measurement");
-            float ms = 0;
-            check(cudaEventElapsedTime(&ms, begin_, end_), "timing");
-            if (i > 0) all.push_back(ms * 1e-3);
-        }
-        return spread_of(std::move(all)).median;
-    }
-    cudaStream_t queue() const { return queue_; }
-
-  private:
-    int repeat_;
-    cudaStream_t queue_ = nullptr;
-    cudaEvent_t begin_ = nullptr, end_ = nullptr;
-};
 
 // Noise of the type: random data, for the arithmetic of zeros draws less power and can run faster.
 void fill(const device::Buffer& buffer, SampleType type) {

@@ -27,22 +27,14 @@ class Bench {
     }
 
     std::vector<std::byte> run(Stage& stage, const Job& job, Span out, const Lanes& lanes, Index odd) {
-        const Shape& s = job.problem.shape;
         const Span need = stage.needed(out);
         const Index size = bytes_of(job.problem.in), out_size = bytes_of(stage.type());
-        const memory::Slot slot = ring_->slot(0);
-        for (Index o = 0; o < lanes.outer_count; ++o)
-            for (Index f = 0; f < need.count; ++f)
-                std::memcpy(
-                    slot.in + (odd + (o * need.count + f) * lanes.inner_count) * size,
-                    job.stored.data() + (((lanes.outer_first + o) * s.frames + need.first + f) * s.inner +
-                                         lanes.inner_first) *
-                                            size,
-                    static_cast<std::size_t>(lanes.inner_count * size));
         const auto result = static_cast<std::size_t>(lanes.count() * out.count * out_size);
         const std::size_t in_bytes = static_cast<std::size_t>((odd + lanes.count() * need.count) * size);
         const std::size_t out_bytes = result + static_cast<std::size_t>(odd * out_size);
         if (in_bytes > bytes || out_bytes > bytes) throw std::runtime_error("a test is larger than its slot");
+        const memory::Slot slot = ring_->slot(0);
+        gather(job, need, lanes, slot.in + odd * size);
         ring_->submit(
             0, in_bytes, out_bytes, [&](const std::byte* in, std::byte* to, device::Stream& stream) {
                 device::copy_bytes(gpu_, in, to, std::min(in_bytes, out_bytes), std::byte{0xff}, stream);
@@ -61,21 +53,10 @@ class Bench {
         return {first, first + result};
     }
 
-    // The whole result of some lanes, in spans of `chunk` outputs (rounded up to whole blocks); 0: at once.
+    // The whole result of some lanes, in spans of `chunk` outputs.
     std::vector<std::byte> run_all(Stage& stage, const Job& job, Lanes lanes, Index chunk = 0,
                                    Index odd = 0) {
-        const Index total = stage.shape().frames, block = stage.block();
-        chunk = chunk == 0 ? total : (chunk + block - 1) / block * block;
-        const Index frame = lanes.inner_count * bytes_of(stage.type());
-        std::vector<std::byte> all(static_cast<std::size_t>(lanes.outer_count * total * frame));
-        for (Index first = 0; first < total; first += chunk) {
-            const Span span{first, std::min(chunk, total - first)};
-            const std::vector<std::byte> part = run(stage, job, span, lanes, odd);
-            for (Index o = 0; o < lanes.outer_count; ++o)
-                std::memcpy(all.data() + (o * total + first) * frame, part.data() + o * span.count * frame,
-                            static_cast<std::size_t>(span.count * frame));
-        }
-        return all;
+        return in_spans(stage, lanes, chunk, [&](Span span) { return run(stage, job, span, lanes, odd); });
     }
 
   private:

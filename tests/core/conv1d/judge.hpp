@@ -133,22 +133,47 @@ inline double bound(const Problem& p) {
     return 4 * u * (2 + std::sqrt(static_cast<double>(p.taps.size())));
 }
 
+/// Copies frames `span` of some lanes to `to`: [outer][span.count][inner] of the stored type.
+inline void gather(const Job& job, Span span, const Lanes& lanes, std::byte* to) {
+    const Shape& s = job.problem.shape;
+    const Index bytes = bytes_of(job.problem.in), frame = lanes.inner_count * bytes;
+    for (Index o = 0; o < lanes.outer_count; ++o)
+        for (Index f = 0; f < span.count; ++f)
+            std::memcpy(to + (o * span.count + f) * frame,
+                        job.stored.data() + (((lanes.outer_first + o) * s.frames + span.first + f) * s.inner +
+                                             lanes.inner_first) *
+                                                bytes,
+                        static_cast<std::size_t>(frame));
+}
+
+/// The whole result of some lanes, made of run(span), bytes [outer][span.count][inner], for spans of `chunk`
+/// outputs (rounded up to whole blocks); 0: at once.
+template <class Run>
+std::vector<std::byte> in_spans(const Stage& stage, const Lanes& lanes, Index chunk, Run&& run) {
+    const Index total = stage.shape().frames, block = stage.block();
+    chunk = chunk == 0 ? total : (chunk + block - 1) / block * block;
+    const Index frame = lanes.inner_count * bytes_of(stage.type());
+    std::vector<std::byte> all(static_cast<std::size_t>(lanes.outer_count * total * frame));
+    for (Index first = 0; first < total; first += chunk) {
+        const Span span{first, std::min(chunk, total - first)};
+        const std::vector<std::byte> part = run(span);
+        for (Index o = 0; o < lanes.outer_count; ++o)
+            std::memcpy(all.data() + (o * total + first) * frame, part.data() + o * span.count * frame,
+                        static_cast<std::size_t>(span.count * frame));
+    }
+    return all;
+}
+
 /// Outputs `out` of some lanes, as bytes [outer][out.count][inner] of the arithmetic type. The window that
 /// the stage gets holds what needed() says and not a sample more, or the whole signal.
 inline std::vector<std::byte> run_span(Stage& stage, const Job& job, Span out, const Lanes& lanes,
                                        bool whole_input = false) {
-    const Shape& s = job.problem.shape;
-    const Span need = whole_input ? Span{0, s.frames} : stage.needed(out);
-    const Index bytes = bytes_of(job.problem.in), out_bytes = bytes_of(stage.type());
-    std::vector<std::byte> in(static_cast<std::size_t>(lanes.count() * need.count * bytes));
-    std::vector<std::byte> result(static_cast<std::size_t>(lanes.count() * out.count * out_bytes));
-    for (Index o = 0; o < lanes.outer_count; ++o)
-        for (Index f = 0; f < need.count; ++f)
-            std::memcpy(in.data() + (o * need.count + f) * lanes.inner_count * bytes,
-                        job.stored.data() + (((lanes.outer_first + o) * s.frames + need.first + f) * s.inner +
-                                             lanes.inner_first) *
-                                                bytes,
-                        static_cast<std::size_t>(lanes.inner_count * bytes));
+    const Span need = whole_input ? Span{0, job.problem.shape.frames} : stage.needed(out);
+    std::vector<std::byte> in(
+        static_cast<std::size_t>(lanes.count() * need.count * bytes_of(job.problem.in)));
+    std::vector<std::byte> result(
+        static_cast<std::size_t>(lanes.count() * out.count * bytes_of(stage.type())));
+    gather(job, need, lanes, in.data());
     Window from{in.data(), job.problem.in, need, lanes.outer_count, lanes.inner_count, need.count};
     Window to{result.data(), stage.type(), out, lanes.outer_count, lanes.inner_count, out.count};
     device::Stream stream;
@@ -156,21 +181,11 @@ inline std::vector<std::byte> run_span(Stage& stage, const Job& job, Span out, c
     return result;
 }
 
-/// The whole result of some lanes, in spans of `chunk` outputs (rounded up to whole blocks); 0: at once.
+/// The whole result of some lanes, in spans of `chunk` outputs.
 inline std::vector<std::byte> run_all(Stage& stage, const Job& job, Lanes lanes, Index chunk = 0,
                                       bool whole_input = false) {
-    const Index total = stage.shape().frames, block = stage.block();
-    chunk = chunk == 0 ? total : (chunk + block - 1) / block * block;
-    const Index frame = lanes.inner_count * bytes_of(stage.type());
-    std::vector<std::byte> all(static_cast<std::size_t>(lanes.outer_count * total * frame));
-    for (Index first = 0; first < total; first += chunk) {
-        const Span span{first, std::min(chunk, total - first)};
-        const std::vector<std::byte> part = run_span(stage, job, span, lanes, whole_input);
-        for (Index o = 0; o < lanes.outer_count; ++o)
-            std::memcpy(all.data() + (o * total + first) * frame, part.data() + o * span.count * frame,
-                        static_cast<std::size_t>(span.count * frame));
-    }
-    return all;
+    return in_spans(stage, lanes, chunk,
+                    [&](Span span) { return run_span(stage, job, span, lanes, whole_input); });
 }
 
 /// Value (outer, frame, inner) of a result of run_all over all lanes.
