@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
@@ -61,6 +62,10 @@ Error why_not_opened(const std::string& path, const std::string& message) {
     return failed(path, "HDF5 file is damaged or incomplete (" + without_details(message) + ")",
                   "check it with h5dump -H, or copy it again");
 }
+
+// External files are looked for beside the file that names them. The library reads this when it starts; a
+// property of the dataset instead would have to go with every call that opens it once more by itself.
+[[maybe_unused]] const bool external_beside = ::setenv("HDF5_EXTFILE_PREFIX", "${ORIGIN}", 0) == 0;
 }  // namespace
 
 Lock::Lock() : lock_(calls) {

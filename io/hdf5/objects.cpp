@@ -74,28 +74,18 @@ std::string referenced(hid_t dataset, const hobj_ref_t& reference) {
 
 Object open_object(hid_t location, const std::string& path) {
     Lock lock;
-    Object object(H5Oopen(location, path.c_str(), H5P_DEFAULT));
-    if (object.valid()) return object;
-    // A dataset with external files that is open already opens once more with the same prefix only.
-    Plist access(H5Pcreate(H5P_DATASET_ACCESS));
-    H5Pset_efile_prefix(access, "${ORIGIN}");
-    return Object(H5Dopen2(location, path.c_str(), access));
+    return Object(H5Oopen(location, path.c_str(), H5P_DEFAULT));
 }
 
 Dataset open_dataset(hid_t location, const std::string& path, std::string_view where) {
     Lock lock;
+    Dataset dataset(check(H5Dopen2(location, path.c_str(), H5P_DEFAULT), where, "dataset cannot be opened"));
+    Plist creation(H5Dget_create_plist(dataset));
+    if (H5Pget_layout(creation) != H5D_CHUNKED) return dataset;
     Plist access(check(H5Pcreate(H5P_DATASET_ACCESS), where, "dataset cannot be opened"));
-    Dataset dataset(H5Dopen2(location, path.c_str(), H5P_DEFAULT));
-    const bool first = dataset.valid();  // an open one with external files wants the same prefix again
-    Plist creation(first ? H5Dget_create_plist(dataset) : H5I_INVALID_HID);
-    if (first && H5Pget_layout(creation) == H5D_CHUNKED)
-        check(H5Pset_chunk_cache(access, 12421, chunk_cache_bytes(dataset, creation), 1.0), where,
-              "dataset cannot be opened");
-    else if (!first || H5Pget_external_count(creation) > 0)
-        check(H5Pset_efile_prefix(access, "${ORIGIN}"), where, "dataset cannot be opened");
-    else
-        return dataset;
-    dataset.reset();  // what is set takes effect only where nobody has it open
+    check(H5Pset_chunk_cache(access, 12421, chunk_cache_bytes(dataset, creation), 1.0), where,
+          "dataset cannot be opened");
+    dataset.reset();  // a cache takes effect only where nobody has it open
     return Dataset(check(H5Dopen2(location, path.c_str(), access), where, "dataset cannot be opened"));
 }
 
