@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -61,6 +62,8 @@ Json to_json(const Table& table) {
     }
     Json whole;
     whole["schema"] = table.schema;
+    for (const auto& [name, value] : table.about)
+        whole[name] = value;
     whole["rows"] = std::move(rows);
     return whole;
 }
@@ -70,6 +73,7 @@ namespace {
 // Numbers in a table are for people: five figures.
 std::string short_text(const Json& value) {
     if (const auto* number = std::get_if<double>(&value.variant())) {
+        if (std::isnan(*number)) return "-";  // not measured
         char text[40];
         std::snprintf(text, sizeof text, "%.5g", *number);
         return text;

@@ -23,6 +23,7 @@ struct Table {
     std::string schema;  // "convoy.devices/1"
     std::vector<std::string> columns;
     std::vector<std::vector<Json>> rows;
+    std::vector<std::pair<std::string, Json>> about = {};  // beside the rows in JSON
 };
 void print(const Table& table, const Params& params);
 /// The table as it is printed by --json.

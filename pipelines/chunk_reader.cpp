@@ -6,8 +6,8 @@
 
 namespace convoy::pipelines {
 
-ChunkReader::ChunkReader(io::Reader& reader, std::size_t bytes)
-    : reader_(reader), carry_(device::cpu(), bytes) {}
+ChunkReader::ChunkReader(io::Reader& reader, std::size_t bytes, bool levels)
+    : reader_(reader), levels_(levels), carry_(device::cpu(), bytes) {}
 
 void ChunkReader::read(const Window& in, const Lanes& lanes, bool first, Span next,
                        std::vector<stats::Level>& levels) {
@@ -36,7 +36,7 @@ void ChunkReader::read_part(const Window& in, Span part, const Lanes& lanes,
     in_pieces(in, part, lanes, contiguous, [&](Span span, const Lanes& some, std::byte* data) {
         reader_.read(span, some, data, in.pitch);
     });
-    if (!is_float(in.type)) return;
+    if (!levels_ || !is_float(in.type)) return;
     const Index first = std::clamp(counted_.end(), part.first, part.end());
     if (first < part.end())
         add_levels(in, {first, part.end() - first}, lanes, reader_.recording().shape, levels);

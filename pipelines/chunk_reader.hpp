@@ -13,8 +13,8 @@ namespace convoy::pipelines {
 /// never touched, and the file is asked for each sample once.
 class ChunkReader {
   public:
-    /// `bytes`: of the largest window.
-    ChunkReader(io::Reader& reader, std::size_t bytes);
+    /// `bytes`: of the largest window. Without `levels`, nothing is added to them.
+    ChunkReader(io::Reader& reader, std::size_t bytes, bool levels);
 
     /// Fills a window. `first`: it is the first of its group. `next`: the frames of the group's next one
     /// (empty after the last). The levels of samples that no chunk has brought before are added to `levels`.
@@ -28,6 +28,7 @@ class ChunkReader {
     void read_part(const Window& in, Span part, const Lanes& lanes, std::vector<stats::Level>& levels);
 
     io::Reader& reader_;
+    bool levels_;
     device::Buffer carry_;  // of which what is not used is never touched
     Window carried_;        // the frames in it
     Span counted_;

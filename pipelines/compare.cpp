@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <random>
 
 #include "core/base/error.hpp"
+#include "pipelines/bench/ceilings.hpp"
 #include "pipelines/cancel.hpp"
 
 namespace convoy::pipelines {
@@ -45,11 +48,18 @@ std::vector<Arm> arms_lacking(const CompareOptions& o) {
     for (const memory::Lacking& mode : memory::lacking())
         if (wanted(o, mode.name))
             arms.push_back(
-                {std::string(mode.name), std::string(mode.mechanism), "", "", device::gpu_remark()});
+                {{}, std::string(mode.name), std::string(mode.mechanism), "", "", device::gpu_remark()});
     return arms;
 }
 
-// Every mode on the device that it is for, at every chunk.
+// Why a mode cannot be timed with its chunks in the slots.
+std::string why_no_link(std::string_view mode) {
+    return mode == "managed-fault"
+               ? "pages that the CPU does not touch stay on the GPU: nothing crosses the link"
+               : "";
+}
+
+// Every mode on the device that it is for, in every scope and at every chunk.
 std::vector<Arm> arms_of(const CompareOptions& o) {
     const device::Device device = device::select(o.job.options.text("device"));
     const device::Device cpu = device::cpu();
@@ -64,14 +74,22 @@ std::vector<Arm> arms_of(const CompareOptions& o) {
         std::string why = mode->unsupported(on);
         if (mode->name != "host" && device.backend == device::Backend::cpu) why = device::gpu_remark();
         if (mode->name != "host" && why.empty()) why = on_cpu_only;
-        for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks)
-            arms.push_back({std::string(mode->name), std::string(mode->mechanism), on.id(), chunk, why});
+        const Arm lacking{{}, std::string(mode->name), std::string(mode->mechanism), on.id(), "", why};
+        if (!why.empty()) arms.push_back(lacking);
+        for (const Scope scope : why.empty() ? o.scopes : std::vector<Scope>{})
+            for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks)
+                arms.push_back({scope, lacking.mode, lacking.mechanism, lacking.device, chunk,
+                                scope == Scope::link ? why_no_link(lacking.mode) : ""});
     }
+    std::stable_sort(arms.begin(), arms.end(), [](const Arm& a, const Arm& b) { return a.scope < b.scope; });
     return arms;
 }
 
-JobRequest request_for(const Arm& arm, const CompareOptions& o) {
+JobRequest request_for(const Arm& arm, const CompareOptions& o, const std::shared_ptr<RamFiles>& ram) {
     JobRequest r = o.job;
+    r.scope = *arm.scope;
+    r.ram = ram;
+    if (r.scope != Scope::file) r.output = "null";
     r.options.set("device", arm.device);
     r.options.set("memory", arm.mode);
     if (!arm.chunk.empty()) r.options.set("chunk", arm.chunk);
@@ -80,15 +98,16 @@ JobRequest request_for(const Arm& arm, const CompareOptions& o) {
         r.output += ".compare.h5";
         r.options.set("overwrite", "");
     }
-    r.hash = true;
+    r.hash = r.scope != Scope::link;
     return r;
 }
 
-Repetition run_once(const Arm& arm, const CompareOptions& o) {
+Repetition run_once(const Arm& arm, const CompareOptions& o, const std::shared_ptr<RamFiles>& ram,
+                    const bench::Figures& ceilings) {
     Repetition rep;
     const double cpu = cpu_seconds();
     const bench::Stopwatch watch;
-    Job job(request_for(arm, o));
+    Job job(request_for(arm, o, ram));
     rep.report = job.run();
     const StreamReport& s = rep.report.stream;
     rep.setup_s = rep.report.open_s + rep.report.plan_s + s.setup_s;
@@ -100,7 +119,8 @@ Repetition run_once(const Arm& arm, const CompareOptions& o) {
     rep.chunk_bytes =
         static_cast<Index>(in_frames) * in.shape.lanes() * bytes_of(in.type) / std::max<Index>(1, s.passes);
     std::error_code ignored;
-    if (o.job.output != "null") std::filesystem::remove(rep.report.output, ignored);
+    if (rep.report.output != "null") std::filesystem::remove(rep.report.output, ignored);
+    rep.limit = limit_of(rep.report, *arm.scope, rep.e2e_s, ceilings);
     return rep;
 }
 
@@ -132,24 +152,76 @@ std::vector<double> counted(const Comparison& c, std::size_t arm, double Repetit
     return values;
 }
 
+// Outputs of the GPU modes are the same in a scope; the CPU has other strategies, with other rounding.
+void check_equal(Comparison& c) {
+    std::map<Scope, std::string> first;
+    for (const Repetition& r : c.repetitions) {
+        const Arm& arm = c.arms[r.arm];
+        if (arm.mode == "host") continue;
+        const std::string& hash = r.report.stream.hash;
+        if (first.emplace(*arm.scope, hash).first->second != hash)
+            c.summaries[r.arm].equal = c.outputs_equal = false;
+    }
+}
+
+std::size_t baseline_of(const Comparison& c, std::optional<Scope> scope) {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < c.arms.size(); ++i) {
+        const Arm& arm = c.arms[i];
+        if (arm.scope != scope || !arm.reason.empty()) continue;
+        if (!found || (arm.mode == "pinned" && c.arms[*found].mode != "pinned")) found = i;
+    }
+    return found.value_or(0);
+}
+
+std::string verdict(const Comparison& c, std::size_t arm) {
+    const ArmSummary &s = c.summaries[arm], &to = c.summaries[s.baseline];
+    if (arm == s.baseline || c.arms[arm].mode == "host" || c.arms[s.baseline].mode == "host") return "";
+    if (!s.limit.of_the_mode && !to.limit.of_the_mode) return "not decided by the mode";
+    return s.ratio_low > 1 ? "slower" : s.ratio_high < 1 ? "faster" : "equal";
+}
+
+// Of several chunk sizes, the one that each mode does best with.
+void mark_fastest(Comparison& c) {
+    std::map<std::pair<std::optional<Scope>, std::string>, std::vector<std::size_t>> tried;
+    for (std::size_t i = 0; i < c.arms.size(); ++i)
+        if (c.arms[i].reason.empty()) tried[{c.arms[i].scope, c.arms[i].mode}].push_back(i);
+    for (const auto& [way, arms] : tried)
+        if (arms.size() > 1)
+            c.summaries[*std::min_element(arms.begin(), arms.end(), [&](std::size_t a, std::size_t b) {
+                 return c.summaries[a].e2e.median < c.summaries[b].e2e.median;
+             })].fastest_chunk = true;
+}
+
 void summarize(Comparison& c) {
     c.summaries.resize(c.arms.size());
-    const auto ran = [&](std::size_t i) { return c.arms[i].reason.empty(); };
-    for (std::size_t i = c.arms.size(); i-- > 0;)
-        if (ran(i) && (c.arms[i].mode == "pinned" || c.arms[c.baseline].mode != "pinned")) c.baseline = i;
-    std::string gpu_hash;
-    for (const Repetition& r : c.repetitions) {
-        const std::string& hash = r.report.stream.hash;
-        if (c.arms[r.arm].mode == "host") continue;  // other strategies, other rounding
-        if (gpu_hash.empty()) gpu_hash = hash;
-        if (hash != gpu_hash) c.summaries[r.arm].equal = c.outputs_equal = false;
-    }
+    check_equal(c);
     for (std::size_t i = 0; i < c.arms.size(); ++i) {
-        c.summaries[i].e2e = bench::spread_of(counted(c, i, &Repetition::e2e_s));
-        c.summaries[i].setup = bench::spread_of(counted(c, i, &Repetition::setup_s));
-        add_ratio(c.summaries[i], counted(c, i, &Repetition::e2e_s),
-                  counted(c, c.baseline, &Repetition::e2e_s));
+        ArmSummary& s = c.summaries[i];
+        s.baseline = baseline_of(c, c.arms[i].scope);
+        s.e2e = bench::spread_of(counted(c, i, &Repetition::e2e_s));
+        s.setup = bench::spread_of(counted(c, i, &Repetition::setup_s));
+        add_ratio(s, counted(c, i, &Repetition::e2e_s), counted(c, s.baseline, &Repetition::e2e_s));
+        for (const Repetition& r : c.repetitions)
+            if (r.arm == i) s.limit = r.limit;
     }
+    for (std::size_t i = 0; i < c.arms.size(); ++i)
+        c.summaries[i].verdict = verdict(c, i);
+    mark_fastest(c);
+}
+
+// What the machine can do at best; files are tried where the output would be.
+bench::Figures ceilings_for(const CompareOptions& o, const device::Device& device) {
+    bench::CeilingOptions c;
+    c.device = device;
+    c.bytes = std::size_t{64} << 20;
+    c.repeat = 3;
+    const bool files = std::find(o.scopes.begin(), o.scopes.end(), Scope::file) != o.scopes.end();
+    if (files && o.job.output != "null") {
+        const auto folder = std::filesystem::path(o.job.output).parent_path();
+        c.folder = folder.empty() ? "." : folder.string();
+    }
+    return bench::measure_ceilings(c);
 }
 
 }  // namespace
@@ -157,6 +229,10 @@ void summarize(Comparison& c) {
 Comparison compare(const CompareOptions& o) {
     Comparison c;
     c.arms = arms_of(o);
+    for (const Arm& arm : c.arms)
+        if (arm.reason.empty() && arm.mode != "host") c.device = device::select(arm.device);
+    c.ceilings = ceilings_for(o, c.device);
+    const auto ram = std::make_shared<RamFiles>();
     std::minstd_rand random(20);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < c.arms.size(); ++i)
@@ -165,7 +241,7 @@ Comparison compare(const CompareOptions& o) {
         std::shuffle(order.begin(), order.end(), random);
         for (const std::size_t arm : order) {
             check_cancelled();
-            Repetition r = run_once(c.arms[arm], o);
+            Repetition r = run_once(c.arms[arm], o, ram, c.ceilings);
             r.arm = arm;
             r.warm = rep >= 0;
             r.rep = rep >= 0 ? rep : rep + o.warmup;

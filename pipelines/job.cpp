@@ -112,6 +112,7 @@ void Job::State::open() {
         }
         reader = joined_reader(std::move(all));
     }
+    if (request.scope != Scope::file) reader = request.ram->reader(std::move(reader), request.scope);
     if ((!request.joined.empty() || !request.split.empty()) && request.options.flag("resume"))
         throw usage_error("--resume does not go with --join and --split", "leave one of them out",
                           request.input);
@@ -160,6 +161,7 @@ void Job::State::plan_stream(const DeviceChoice& device) {
     stream = stream_options(request.options, device.device, request.share, report.input, plan.flow);
     stream.memory = choice.mode;
     stream.hash = request.hash;
+    stream.levels = request.scope != Scope::link;
     stream.progress = request.progress;
 }
 
@@ -256,6 +258,7 @@ std::unique_ptr<io::Writer> Job::State::create_file() {
 }
 
 std::unique_ptr<io::Writer> Job::State::create() {
+    if (request.scope != Scope::file) return request.ram->writer(spec.shape, computed(), request.scope);
     if (spec.path == "null") return null_writer();
     const bool audio = io::writes_audio(spec.path);
     const double scale = output_scale();

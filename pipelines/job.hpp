@@ -9,6 +9,7 @@
 
 #include "pipelines/chain_plan.hpp"
 #include "pipelines/json.hpp"
+#include "pipelines/scope.hpp"
 #include "pipelines/survival.hpp"
 
 namespace convoy::pipelines {
@@ -23,6 +24,8 @@ struct JobRequest {
     std::function<void(Index done, Index total)> progress;
     int share = 1;                         // of how many jobs at once: each takes its part of the memory
     std::vector<std::string> joined = {};  // inputs that follow the first in time: all are one signal
+    Scope scope = Scope::file;             // what is less leaves input and result in `ram`
+    std::shared_ptr<RamFiles> ram = {};    // of all jobs that are compared
     std::string split = {};                // cuts the result: `input`, or a time
     std::vector<std::string> split_outputs = {};  // one for each input, where it is cut at inputs
     bool skip_finished =

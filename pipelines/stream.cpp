@@ -49,7 +49,7 @@ class Run {
           writer_(writer),
           options_(options),
           cuts_(stream_cuts(reader, chain, wanted, writer.ordered(), options)),
-          chunks_(reader, cuts_.in_bytes) {
+          chunks_(reader, cuts_.in_bytes, options.levels) {
         const io::Recording& in = reader.recording();
         todo_ = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};
         const bool staged = !chain.front()->single_pass();
@@ -224,7 +224,7 @@ class Run {
         const auto [out, part, lanes] = result_of(item);
         if (part.count == 0) return;
         const Shape& whole = chain_.back()->shape();
-        add_levels(out, part, lanes, whole, report_.output);
+        if (options_.levels) add_levels(out, part, lanes, whole, report_.output);
         if (!options_.hash) return;
         Shape written = whole;
         written.frames = wanted_.count;

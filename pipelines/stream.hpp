@@ -39,6 +39,7 @@ struct StreamOptions {
     std::size_t memory_limit = 160u << 20;  // bytes for rings and intermediate windows
     int slots = 4;                          // chunks in flight
     bool hash = false;                      // of the result, for the report
+    bool levels = true;                     // of input and result, for the report
     std::vector<Tap> taps = {};
     std::function<void(Index done, Index total)> progress;  // output samples, from one thread at a time
 };

@@ -1,11 +1,10 @@
 // convoy compare: the user's own job, a filter or a pipeline, under every memory mode.
-#include <sys/utsname.h>
 #include <tbb/global_control.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/command.hpp"
+#include "app/compare_tables.hpp"
 #include "app/job_call.hpp"
 #include "app/log.hpp"
 #include "app/output.hpp"
@@ -33,16 +32,34 @@ constexpr Param own_params[] = {
      .value = "N",
      .help = "repetitions before them",
      .fallback = "3"},
+    {.name = "scope",
+     .value = "LIST",
+     .help = "link (chunks lie in the slots), memory (filled from and drained to RAM), file; default all"},
     {.name = "set",
      .value = "KEY=VALUE",
      .help = "change the pipeline file, as in convoy run",
      .repeated = true},
 };
 
+// The parameters of a group as they mean here: several chunk sizes may be compared.
+std::span<const Param> with_chunk_list(std::span<const Param> params) {
+    static std::vector<Param> changed;
+    changed.assign(params.begin(), params.end());
+    for (Param& p : changed)
+        if (p.name == "chunk") {
+            p.value = "LIST";
+            p.help = "samples a channel (48000), durations (1s) or bytes (4MiB,64MiB) a chunk: each is run";
+        }
+    return changed;
+}
+
 std::vector<Group> groups() {
+    const auto has_chunk = [](const Param& p) { return p.name == "chunk"; };
     std::vector<Group> all{{"Compare", own_params}};
-    for (const Group& g : app::step_groups("filter", "Filter"))
+    for (Group g : app::step_groups("filter", "Filter")) {
+        if (std::any_of(g.params.begin(), g.params.end(), has_chunk)) g.params = with_chunk_list(g.params);
         all.push_back(g);
+    }
     all.push_back({"Listing", app::listing_params()});
     return all;
 }
@@ -84,137 +101,11 @@ pipelines::JobRequest job_of(const Call& call) {
     return app::job_request("filter", call);
 }
 
-// What the steps of a job took, those that had a choice.
-std::string strategies(const pipelines::JobReport& report) {
-    std::string all;
-    for (const pipelines::StepReport& step : report.steps)
-        if (!step.strategy.empty()) all += (all.empty() ? "" : "+") + step.strategy;
-    return all;
-}
-
 int count_of(const Params& p, std::string_view name, Index least) {
     const Index n = p.integer(name);
     if (n < least || n > 100000)
         throw usage_error("--" + std::string(name) + " must be from " + to_text(least) + " to 100000");
     return static_cast<int>(n);
-}
-
-Json measured(double seconds, bool there) {
-    return there ? Json(seconds) : Json();
-}
-
-// One row a repetition, with the columns that scripts rely on.
-app::Table repetitions_table(const pipelines::Comparison& c, const std::string& run_id) {
-    utsname host{};
-    uname(&host);
-    app::Table t{"convoy.compare/1",
-                 {"run_id",
-                  "host",
-                  "gpu",
-                  "driver",
-                  "mode",
-                  "mechanism",
-                  "scope",
-                  "phase",
-                  "rep",
-                  "order",
-                  "chunk_bytes",
-                  "slots",
-                  "taps",
-                  "strategy",
-                  "e2e_s",
-                  "setup_s",
-                  "read_s",
-                  "h2d_s",
-                  "kernel_s",
-                  "d2h_s",
-                  "write_s",
-                  "stall_s",
-                  "host_cpu_s",
-                  "bytes_h2d",
-                  "bytes_d2h",
-                  "peak_pinned_bytes",
-                  "peak_managed_bytes",
-                  "peak_device_bytes",
-                  "output_sha256",
-                  "output_hash",
-                  "note"},
-                 {}};
-    for (const pipelines::Repetition& r : c.repetitions) {
-        const pipelines::Arm& arm = c.arms[r.arm];
-        const pipelines::StreamReport& s = r.report.stream;
-        const bool gpu = arm.mode != "host";
-        Json taps;
-        for (const pipelines::StepReport& step : r.report.steps)
-            for (const auto& [key, value] : step.notes)
-                if (key == "numtaps" && taps.is_null()) taps = *parse_integer(value);
-        t.rows.push_back({run_id,
-                          host.nodename,
-                          gpu ? Json(r.report.device_name) : Json(),
-                          Json(),
-                          arm.mode,
-                          arm.mechanism,
-                          "file",
-                          r.warm ? "steady" : "warm-up",
-                          r.rep,
-                          r.order,
-                          r.chunk_bytes,
-                          s.slots,
-                          taps,
-                          strategies(r.report),
-                          r.e2e_s,
-                          r.setup_s,
-                          s.read_s,
-                          measured(s.traffic.h2d_s, s.traffic.h2d_s > 0),
-                          measured(gpu ? s.traffic.kernel_s : s.compute_s, !gpu || s.traffic.kernel_s > 0),
-                          measured(s.traffic.d2h_s, s.traffic.d2h_s > 0),
-                          s.write_s,
-                          s.wait_s,
-                          r.host_cpu_s,
-                          s.traffic.bytes_h2d,
-                          s.traffic.bytes_d2h,
-                          s.footprint.pinned,
-                          s.footprint.managed,
-                          s.footprint.device,
-                          Json(),
-                          s.hash,
-                          Json()});
-    }
-    for (const pipelines::Arm& arm : c.arms)
-        if (!arm.reason.empty()) {
-            auto& row = t.rows.emplace_back(t.columns.size());
-            row[0] = run_id, row[1] = host.nodename, row[4] = arm.mode, row[5] = arm.mechanism,
-            row[6] = "file";
-            row.back() = arm.reason;
-        }
-    return t;
-}
-
-app::Table summary_table(const pipelines::Comparison& c) {
-    app::Table t{"convoy.compare/1",
-                 {"mode", "mechanism", "device", "chunk", "median_s", "p10_s", "p90_s", "setup_s", "ratio",
-                  "ratio_95", "bytes_h2d", "bytes_d2h", "strategy", "equal", "note"},
-                 {}};
-    const auto three = [](double v) { return to_text(std::round(v * 1000) / 1000); };
-    for (std::size_t i = 0; i < c.arms.size(); ++i) {
-        const pipelines::Arm& arm = c.arms[i];
-        const pipelines::ArmSummary& s = c.summaries[i];
-        const auto last = std::find_if(c.repetitions.rbegin(), c.repetitions.rend(),
-                                       [&](const pipelines::Repetition& r) { return r.arm == i; });
-        if (last == c.repetitions.rend()) {
-            auto& row = t.rows.emplace_back(t.columns.size());
-            row[0] = arm.mode, row[1] = arm.mechanism, row[2] = arm.device, row.back() = arm.reason;
-            continue;
-        }
-        const pipelines::JobReport& report = last->report;
-        t.rows.push_back({arm.mode, arm.mechanism, arm.device, arm.chunk.empty() ? "default" : arm.chunk,
-                          s.e2e.median, s.e2e.p10, s.e2e.p90, s.setup.median, s.ratio,
-                          three(s.ratio_low) + " to " + three(s.ratio_high), report.stream.traffic.bytes_h2d,
-                          report.stream.traffic.bytes_d2h, strategies(report),
-                          arm.mode == "host" ? Json() : Json(s.equal),
-                          i == c.baseline ? Json("ratios are to this") : Json()});
-    }
-    return t;
 }
 
 int run(const Call& call) {
@@ -223,16 +114,19 @@ int run(const Call& call) {
     pipelines::CompareOptions o{job_of(call)};
     if (p.given("modes")) o.modes = split(p.text("modes"), ',');
     if (p.given("chunk")) o.chunks = split(p.text("chunk"), ',');  // --chunk takes a list here
+    if (p.given("scope")) {
+        o.scopes.clear();
+        for (const std::string& name : split(p.text("scope"), ','))
+            o.scopes.push_back(pipelines::scope_of(name));
+    }
     o.repeat = count_of(p, "repeat", 1);
     o.warmup = count_of(p, "warmup", 0);
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(app::threads_of(o.job.options)));
     const pipelines::Comparison c = pipelines::compare(o);
-    const std::string run_id =
-        c.repetitions.empty() ? "" : c.repetitions.front().report.stream.hash.substr(0, 8);
-    const bool rows = p.flag("json") || p.flag("csv");
-    app::write_report(p, to_json(repetitions_table(c, run_id)));
-    app::print(rows ? repetitions_table(c, run_id) : summary_table(c), p);
+    const app::Table repetitions = app::repetitions_table(c, o.job.command);
+    app::write_report(p, to_json(repetitions));
+    app::print(p.flag("json") || p.flag("csv") ? repetitions : app::summary_table(c), p);
     if (!c.outputs_equal) throw failed(o.job.input, "the outputs of the GPU's memory modes differ");
     return 0;
 }

@@ -3,6 +3,8 @@
 
     run_test.py CONVOY_BINARY [NAME OF A TEST ...]
 """
+import csv
+import io
 import json
 import os
 import subprocess
@@ -486,14 +488,23 @@ def test_compare_runs_a_pipeline_under_every_memory_mode():
     assert told["schema"] == "convoy.compare/1"
     rows = {mode: [r for r in told["rows"] if r["mode"] == mode]
             for mode in ("managed", "managed-prefetch", "managed-fault", "pinned", "pageable", "mapped", "host")}
-    assert [r["phase"] for r in rows["host"]] == ["warm-up", "steady", "steady"]
-    assert all(r["taps"] == 31 and r["e2e_s"] > 0 for r in rows["host"])
+    for scope in ("link", "memory", "file"):
+        assert [r["phase"] for r in rows["host"] if r["scope"] == scope] == ["warm-up", "steady", "steady"], scope
+    assert all(r["taps"] == 31 and r["e2e_s"] > 0 and r["limit"] and 0 < r["limit_busy"] for r in rows["host"])
     for mode, lines in rows.items():  # normalize has no stage for a GPU, so that no other mode runs anywhere
         assert mode == "host" or (len(lines) == 1 and lines[0]["e2e_s"] is None and lines[0]["note"]), lines
-    assert len({r["output_hash"] for r in rows["host"]}) == 1
+    hashes = {scope: {r["output_hash"] for r in rows["host"] if r["scope"] == scope} for scope in ("link", "memory", "file")}
+    assert hashes["link"] == {None} and len(hashes["file"]) == 1 and hashes["memory"] == hashes["file"], hashes
+    assert told["machine"]["kernel"] and told["machine"]["ceilings"]["host_copy_threads_1"] > 0, told["machine"]
     assert sorted(os.listdir(".")) == sorted([*before, "out"]) and not os.listdir("out"), os.listdir(".")
     out = ok("compare", "p.yaml", "y.wav", "-o", "null", "--repeat", 1, "--warmup", 0, "--modes", "mapped", "--quiet")
-    assert [line.split()[0] for line in out.splitlines()] == ["mode", "mapped", "host"], out
+    assert [line.split()[:2] for line in out.splitlines()] == [["scope", "mode"], ["-", "mapped"], ["link", "host"],
+                                                               ["memory", "host"], ["file", "host"]], out
+    out = ok("compare", "p.yaml", "-o", "null", "--repeat", 1, "--warmup", 0, "--modes", "host", "--csv", "--quiet",
+             "--scope", "file", "--chunk", "1KiB,2KiB")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [r["scope"] for r in rows] == ["file", "file"] and len({r["chunk_bytes"] for r in rows}) == 2, rows
+    refused(2, "disk", "compare", "x.wav", "-o", "null", "--lowpass", 100, "--scope", "file,disk")
     refused(2, "--lowpass", "compare", "p.yaml", "--lowpass", 100)
     refused(2, "pinnt", "compare", "x.wav", "-o", "null", "--lowpass", 100,
             "--modes", "pinnt")
