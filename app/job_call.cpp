@@ -153,31 +153,14 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     return 3;
 }
 
-// Reports and lists are written where they are asked for: not over an input or a result, and where that
-// cannot be done the work is not begun.
-void check_side_files(const std::vector<pipelines::JobRequest>& requests, const Params& params) {
-    namespace fs = std::filesystem;
-    std::vector<std::string> made;
-    for (const pipelines::JobRequest& request : requests)
-        if (request.output != "null") made.push_back(fs::path(request.output).parent_path().string());
-    const auto name_of = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
-    std::error_code ignored;
-    for (const char* option : {"report", "html", "failed-to"}) {
-        const std::string side = params.text(option);
-        if (side.empty() || side == "-") continue;
-        check_side_file(params, option, made);
-        const auto refuse = [&](const std::string& path, const char* what) {
-            if (name_of(side) == name_of(path) || fs::equivalent(side, path, ignored))
-                throw usage_error("--" + std::string(option) + " " + side + " would replace " + what,
-                                  "give another name");
-        };
-        for (const pipelines::JobRequest& request : requests) {
-            refuse(pipelines::split_dataset(request.input).path, "an input");
-            for (const std::string& input : request.joined)
-                refuse(pipelines::split_dataset(input).path, "an input");
-            if (request.output != "null") refuse(request.output, "a result");
-        }
+void check_side_files_of(const std::vector<pipelines::JobRequest>& requests, const Params& params) {
+    std::vector<std::string> inputs, results;
+    for (const pipelines::JobRequest& request : requests) {
+        inputs.push_back(request.input);
+        inputs.insert(inputs.end(), request.joined.begin(), request.joined.end());
+        if (request.output != "null") results.push_back(request.output);
     }
+    check_side_files(params, inputs, results);
 }
 
 }  // namespace
@@ -185,7 +168,7 @@ void check_side_files(const std::vector<pipelines::JobRequest>& requests, const 
 int run_requests(std::vector<pipelines::JobRequest> requests, const Params& params, bool batch) {
     if (const auto jobs = params.integer_if("jobs"); jobs && (*jobs < 1 || *jobs > 1024))
         throw usage_error("--jobs must be from 1 to 1024");
-    check_side_files(requests, params);
+    check_side_files_of(requests, params);
     // Folders that come from a template, or a name that ends in a slash; one that was typed should be there.
     if (!batch && requests.front().output != params.text("output")) pipelines::make_folders(requests.front());
     if (!batch) return run_single(std::move(requests.front()), params);

@@ -12,6 +12,7 @@
 #include <iostream>
 
 #include "core/base/error.hpp"
+#include "pipelines/inputs.hpp"
 
 namespace convoy::app {
 
@@ -144,6 +145,31 @@ void check_side_file(const Params& params, std::string_view option, const std::v
         throw failed(path,
                      "the folder " + folder.string() + " cannot be written to: " + system_error_text(errno),
                      "give --" + std::string(option) + " another name");
+}
+
+void check_side_files(const Params& params, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& results) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> made;
+    for (const std::string& result : results)
+        made.push_back(fs::path(result).parent_path().string());
+    const auto full = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
+    std::error_code ignored;
+    for (const char* option : {"report", "html", "failed-to"}) {
+        if (!params.given(option)) continue;
+        const std::string side = params.text(option);
+        if (side.empty() || side == "-") continue;
+        check_side_file(params, option, made);
+        const auto refuse = [&](const std::string& path, const char* what) {
+            if (full(side) == full(path) || fs::equivalent(side, path, ignored))
+                throw usage_error("--" + std::string(option) + " " + side + " would replace " + what,
+                                  "give another name");
+        };
+        for (const std::string& input : inputs)
+            refuse(pipelines::split_dataset(input).path, "an input");
+        for (const std::string& result : results)
+            refuse(result, "a result");
+    }
 }
 
 void write_report(const Params& params, const Json& report) {

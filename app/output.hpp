@@ -18,6 +18,11 @@ void write_report(const Params& params, const Json& report);
 void check_side_file(const Params& params, std::string_view option,
                      const std::vector<std::string>& made = {});
 
+/// Checks each file that is written when the work is done (report, page, list of failures): also an Error (a
+/// wrong request) where it would replace an input (a path, or file.h5:/dataset) or a result.
+void check_side_files(const Params& params, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& results = {});
+
 /// Rows of named values: printed as an aligned table, or as --json or --csv ask.
 struct Table {
     std::string schema;  // "convoy.devices/1"

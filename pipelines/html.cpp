@@ -6,41 +6,18 @@
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
 #include "core/design/design.hpp"
+#include "pipelines/page.hpp"
 #include "pipelines/thumbnail.hpp"
 
 namespace convoy::pipelines {
 
 namespace {
 
+using page::escaped;
+using page::figures;
+using page::row;
+
 constexpr std::size_t in_full = 24, most_channels = 64;
-
-constexpr const char* head = R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>convoy report</title>
-<style>
-body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:.6em 0}td,th{padding:.2em .8em .2em 0;text-align:left;border-bottom:1px solid #ddd}
-td.n{text-align:right;font-variant-numeric:tabular-nums}h2{margin-top:2em}code{background:#f3f3f3;padding:.1em .3em}
-img{image-rendering:pixelated;width:320px;height:144px;margin-right:1em}figure{display:inline-block;margin:.4em 0}
-figcaption{color:#666}.bad{color:#a00}svg{background:#fafafa;border:1px solid #ddd}
-</style></head><body>
-)";
-
-std::string escaped(const std::string& text) {
-    std::string safe;
-    for (const char c : text)
-        safe += c == '<'   ? "&lt;"
-                : c == '>' ? "&gt;"
-                : c == '&' ? "&amp;"
-                : c == '"' ? "&quot;"
-                           : std::string(1, c);
-    return safe;
-}
-
-std::string figures(double value) {
-    if (!std::isfinite(value) || value == 0) return to_text(value);
-    const double scale = std::pow(10, 3 - std::floor(std::log10(std::abs(value))));
-    return to_text(std::round(value * scale) / scale);
-}
 
 std::string base64(const std::string& bytes) {
     constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -54,13 +31,6 @@ std::string base64(const std::string& bytes) {
                 k <= std::min<std::size_t>(3, bytes.size() - i) ? digits[group >> (18 - 6 * k) & 63] : '=';
     }
     return text;
-}
-
-std::string row(const std::vector<std::string>& cells, const char* cell = "td") {
-    std::string text = "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i)
-        text += std::string("<") + cell + ">" + cells[i] + "</" + cell + ">";
-    return text + "</tr>\n";
 }
 
 std::string extents(const std::vector<Index>& dims) {
@@ -200,7 +170,7 @@ std::string html_report(const std::vector<Outcome>& outcomes, const std::string&
                      figures(throughput(job)), escaped(job.stream.hash)});
         if (job.ending != Ending::skipped && ++count <= in_full) full += file(job);
     }
-    std::string text = head;
+    std::string text = page::head("convoy report");
     text += "<h1>convoy " + std::string(version) + "</h1>\n<p><code>" + escaped(command) +
             "</code></p>\n<p>" + std::to_string(outcomes.size()) + " files, " + std::to_string(failures) +
             " of them not done, " + figures(seconds) + " s of work.</p>\n";
@@ -208,7 +178,7 @@ std::string html_report(const std::vector<Outcome>& outcomes, const std::string&
     text += "<h2>Files</h2>\n<table>" +
             row({"input", "output", "seconds", "Msamples/s", "hash of the result"}, "th") + done +
             "</table>\n";
-    return text + full + "</body></html>\n";
+    return text + full + page::foot;
 }
 
 }  // namespace convoy::pipelines

@@ -13,6 +13,7 @@
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/compare.hpp"
+#include "pipelines/compare_page.hpp"
 
 namespace convoy::command {
 
@@ -35,6 +36,7 @@ constexpr Param own_params[] = {
     {.name = "scope",
      .value = "LIST",
      .help = "link (chunks lie in the slots), memory (filled from and drained to RAM), file; default all"},
+    {.name = "html", .value = "FILE", .help = "write the comparison as one self-contained page"},
     {.name = "set",
      .value = "KEY=VALUE",
      .help = "change the pipeline file, as in convoy run",
@@ -110,8 +112,8 @@ int count_of(const Params& p, std::string_view name, Index least) {
 
 int run(const Call& call) {
     const Params& p = call.params;
-    app::check_side_file(p, "report");
     pipelines::CompareOptions o{job_of(call)};
+    app::check_side_files(p, {call.inputs.front(), o.job.input});
     if (p.given("modes")) o.modes = split(p.text("modes"), ',');
     if (p.given("chunk")) o.chunks = split(p.text("chunk"), ',');  // --chunk takes a list here
     if (p.given("scope")) {
@@ -126,6 +128,7 @@ int run(const Call& call) {
     const pipelines::Comparison c = pipelines::compare(o);
     const app::Table repetitions = app::repetitions_table(c, o.job.command);
     app::write_report(p, to_json(repetitions));
+    if (p.given("html")) app::write_text(p.text("html"), pipelines::compare_page(c, o));
     app::print(p.flag("json") || p.flag("csv") ? repetitions : app::summary_table(c), p);
     if (!c.outputs_equal) throw failed(o.job.input, "the outputs of the GPU's memory modes differ");
     return 0;

@@ -103,7 +103,6 @@ std::vector<std::string> inputs_of(const Call& call) {
 
 int run(const Call& call) {
     app::check_listing(call.params);
-    app::check_side_file(call.params, "report");
     io::OpenOptions options = pipelines::open_options(call.params);
     if (!call.params.given("gaps")) options.gaps = "ignore";  // shown, not refused
     Json files = Json::array();
@@ -113,6 +112,7 @@ int run(const Call& call) {
         broken;  // the first signal of one file that cannot be described: others are, before it
     const bool several = pipelines::expand_inputs(call.inputs).size() > 1;
     const std::vector<std::string> inputs = inputs_of(call);
+    app::check_side_files(call.params, inputs);
     for (const std::string& input : inputs) {
         try {
             const auto reader = io::open(input, options);

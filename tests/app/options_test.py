@@ -254,6 +254,12 @@ class Options(Test):
             for name, said in (("no/r.json", "is not there"), ("closed", "is a folder")):
                 self.refuse("filter", self.wav, "-o", folder / "o.h5", *TAPS, option, folder / name, status=1,
                             said=[name, said], folder=folder, left=["closed"])
+        here = folder / "here.wav"
+        here.write_bytes(self.wav.read_bytes())
+        for words, options in ((["inspect", here], ["--report"]), (["compare", here, "-o", "null", *TAPS], ["--report", "--html"])):
+            for option in options:
+                self.refuse(*words, option, here, status=2, said=[here.name, "would replace an input"])
+        assert here.read_bytes() == self.wav.read_bytes()
         # A folder that is made for the results holds a report too.
         self.filter(self.wav, self.signal, "-o", folder / "new" / "of" / "", *TAPS, "--report", folder / "new" / "r.json")
         assert len(json.loads((folder / "new" / "r.json").read_text())["files"]) == 2

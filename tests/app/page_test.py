@@ -50,6 +50,28 @@ def png_size(path):
     return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), len(data)
 
 
+def look(browser, folder, name):
+    """What a page shows once it has been drawn: counts by name."""
+    page = (folder / name).read_text()
+    assert "</body>" in page
+    (folder / "probed.html").write_text(page.replace("</body>", PROBE + "</body>"))
+    dumped = browse(browser, folder, "--virtual-time-budget=5000", "--dump-dom", f"file://{folder}/probed.html")
+    probe = Probe()
+    probe.feed(dumped.stdout.decode())
+    words = probe.text.split(" ")
+    told = dict(zip(words[::2], words[1::2]))
+    assert told, (dumped.stdout[-500:], dumped.stderr[-2000:])
+    assert told["curves"] and set(told["curves"]) == {"1"}, told
+    assert int(told["wide"]) <= 1200, f"the page is wider than its window: {told}"
+    assert int(told["loaded"]) == 0, told
+    shot = browse(browser, folder, f"--screenshot={folder}/shot.png", "--hide-scrollbars", f"file://{folder}/{name}")
+    assert shot.returncode == 0, shot.stderr[-2000:]
+    width, height, size = png_size(folder / "shot.png")
+    browse(browser, folder, f"--screenshot={folder}/blank.png", "--hide-scrollbars", "about:blank")
+    assert (width, height) == (1200, 2000) and size > 5 * png_size(folder / "blank.png")[2], (width, height, size)
+    return told
+
+
 def main(convoy):
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
@@ -64,27 +86,15 @@ def main(convoy):
         (folder / "p.yaml").write_text("inputs: '*.wav'\noutput: out/{stem}.h5\nsteps:\n  - filter: {bandpass: [300, 3000]}\n  - decimate: 2\n")
         done = subprocess.run([convoy, "run", "p.yaml", "--html", "run.html"], cwd=folder, capture_output=True)
         assert done.returncode == 3, done.stderr
-        page = (folder / "run.html").read_text()
-        assert "</body>" in page
-        (folder / "probed.html").write_text(page.replace("</body>", PROBE + "</body>"))
-        dumped = browse(browser, folder, "--virtual-time-budget=5000", "--dump-dom", f"file://{folder}/probed.html")
-        probe = Probe()
-        probe.feed(dumped.stdout.decode())
-        words = probe.text.split(" ")
-        told = dict(zip(words[::2], words[1::2]))
-        assert told, (dumped.stdout[-500:], dumped.stderr[-2000:])
-        assert told["images"] and set(told["images"]) == {"1"}, told
-        assert told["curves"] and set(told["curves"]) == {"1"}, told
-        assert int(told["wide"]) <= 1200, f"the page is wider than its window: {told}"
-        assert int(told["rows"]) >= 10 and int(told["loaded"]) == 0, told
-        shot = browse(browser, folder, f"--screenshot={folder}/shot.png", "--hide-scrollbars", f"file://{folder}/run.html")
-        assert shot.returncode == 0, shot.stderr[-2000:]
-        width, height, size = png_size(folder / "shot.png")
-        browse(browser, folder, f"--screenshot={folder}/blank.png", "--hide-scrollbars", "about:blank")
-        assert (width, height) == (1200, 2000) and size > 5 * png_size(folder / "blank.png")[2], (width, height, size)
-        if len(sys.argv) > 2:
-            shutil.copy(folder / "shot.png", sys.argv[2])
-    print(f"the page in {Path(browser).name}: {told['rows']} rows, {len(told['images'])} pictures, {len(told['curves'])} curves, nothing loaded")
+        told = look(browser, folder, "run.html")
+        assert told["images"] and set(told["images"]) == {"1"} and int(told["rows"]) >= 10, told
+        print(f"the page of a run in {Path(browser).name}: {told['rows']} rows, {len(told['images'])} pictures, {len(told['curves'])} curves")
+        done = subprocess.run([convoy, "compare", "a.wav", "-o", "null", "--lowpass", "900", "--repeat", "3", "--chunk", "4KiB,16KiB",
+                               "--html", "compare.html"], cwd=folder, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        told = look(browser, folder, "compare.html")
+        assert len(told["curves"]) == 3 and int(told["rows"]) >= 9, told    # one a scope, with a row a chunk size
+        print(f"the page of a comparison: {told['rows']} rows, {len(told['curves'])} plots")
     return 0
 
 
