@@ -34,7 +34,7 @@ pipelines::JobReport report_of(const std::string& memory, const std::string& out
     r.output = output;
     r.input.shape = {1, 1'000'000, 1};
     r.input.type = SampleType::float32;
-    r.out_dims = {500'000};
+    r.out_dims.push_back(500'000);
     pipelines::StepReport step;
     step.shape = {1, 1'000'000, 1};
     r.steps.push_back(step);
