@@ -104,7 +104,7 @@ int run_single(pipelines::JobRequest request, const Params& params) {
         log_note(params, report.output + ": is finished already, and its input unchanged; nothing to do");
     if (report.ending == pipelines::Ending::extended)
         log_note(params, report.output + ": extended, since its input was appended to");
-    write_report(params, to_json(report));
+    if (params.given("report")) write_report(params, to_json(report));
     if (params.given("html")) {
         const pipelines::Outcome outcome{report.input.path, report.output, report, {}, Fault::failed, false};
         write_text(params.text("html"), pipelines::html_report({outcome}, report.command));
@@ -136,7 +136,7 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
     });
     if (skipped > 0)
         log_note(params, to_text(static_cast<Index>(skipped)) + " outputs were finished already");
-    write_report(params, to_json(outcomes));
+    if (params.given("report")) write_report(params, to_json(outcomes));
     if (params.given("html")) write_text(params.text("html"), pipelines::html_report(outcomes, command));
     if (params.flag("explain"))
         for (const pipelines::Outcome& o : outcomes)

@@ -17,15 +17,18 @@ class ChunkReader {
     ChunkReader(io::Reader& reader, std::size_t bytes, bool levels);
 
     /// Fills a window. `first`: it is the first of its group. `next`: the frames of the group's next one
-    /// (empty after the last). The levels of samples that no chunk has brought before are added to `levels`.
-    void read(const Window& in, const Lanes& lanes, bool first, Span next, std::vector<stats::Level>& levels);
+    /// (empty after the last). The levels of samples that no chunk has brought before are added to `levels`;
+    /// rows before `fresh` came with an earlier group.
+    void read(const Window& in, const Lanes& lanes, Index fresh, bool first, Span next,
+              std::vector<stats::Level>& levels);
 
     /// An earlier run has counted these frames: their levels are not added again by the chunk that comes
     /// next.
     void counted(Span frames) { counted_ = frames; }
 
   private:
-    void read_part(const Window& in, Span part, const Lanes& lanes, std::vector<stats::Level>& levels);
+    void read_part(const Window& in, Span part, const Lanes& lanes, Index fresh,
+                   std::vector<stats::Level>& levels);
 
     io::Reader& reader_;
     bool levels_;

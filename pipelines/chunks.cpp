@@ -15,38 +15,59 @@ Span widened(Span span, const Stage& stage) {
     return {first, std::min(round_up(span.end(), block), stage.shape().frames) - first};
 }
 
-// Frames that the windows must hold for chunks of `chunk` outputs, and the bytes for `group`.
+// Frames that the windows must hold for chunks of `chunk` outputs, and the bytes for `group`, where they are
+// more than those of another group.
 void measure(const Chain& chain, const Shape& input, SampleType type, Lanes group, Cuts& cuts) {
-    cuts.frames.assign(chain.size(), 0);
-    cuts.between_bytes.clear();
     Index frames = std::min(cuts.chunk_frames, chain.back()->shape().frames);
     const auto lanes = lanes_for(chain, group);
-    cuts.out_bytes = static_cast<std::size_t>(lanes.back().count() * frames * bytes_of(chain.back()->type()));
+    const auto grow = [&](std::size_t& bytes, std::size_t stage, SampleType t) {
+        bytes = std::max(bytes, static_cast<std::size_t>(lanes[stage].count() * frames * bytes_of(t)));
+    };
+    grow(cuts.out_bytes, chain.size(), chain.back()->type());
     for (std::size_t i = chain.size(); i-- > 0;) {
         frames = chain[i]->needed_at_most(frames);
         const Index all = i == 0 ? input.frames : chain[i - 1]->shape().frames;
         if (i > 0) frames += 2 * (chain[i - 1]->block() - 1);
         frames = std::min(frames, all);
         cuts.frames[i] = frames;
-        const SampleType t = i == 0 ? type : chain[i - 1]->type();
-        const auto bytes = static_cast<std::size_t>(lanes[i].count() * frames * bytes_of(t));
         if (i == 0)
-            cuts.in_bytes = bytes;
+            grow(cuts.in_bytes, i, type);
         else
-            cuts.between_bytes.push_back(bytes);
+            grow(cuts.between_bytes[i - 1], i, chain[i - 1]->type());
     }
-    std::reverse(cuts.between_bytes.begin(), cuts.between_bytes.end());
 }
 
-// Rows (or columns, where there is one row) of lanes in groups of `count`.
-std::vector<Lanes> grouped(const Shape& input, Index count) {
+// Whole pieces of a stage's result that hold the lanes.
+Lanes whole_pieces(const Stage& stage, Lanes lanes) {
+    const Shape shape = stage.shape();
+    const Index pieces = stage.pieces(), rows = shape.outer > 1 ? shape.outer : shape.inner;
+    if (pieces == rows || lanes == Lanes::all(shape)) return lanes;
+    const auto start = [&](Index piece) {
+        const Lanes l = stage.lanes_of(piece, 1);
+        return shape.outer > 1 ? l.outer_first : l.inner_first;
+    };
+    // The first piece that starts behind `row`, or as many as there are.
+    const auto behind = [&](Index row) {
+        Index low = 0, high = pieces;
+        while (low < high) {
+            const Index middle = (low + high) / 2;
+            if (start(middle) > row)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        return low;
+    };
+    const Index first = shape.outer > 1 ? lanes.outer_first : lanes.inner_first;
+    const Index count = shape.outer > 1 ? lanes.outer_count : lanes.inner_count;
+    const Index piece = behind(first) - 1;
+    return stage.lanes_of(piece, behind(first + count - 1) - piece);
+}
+
+std::vector<Lanes> grouped(const Stage& stage, Index count) {
     std::vector<Lanes> groups;
-    const bool rows = input.outer > 1;
-    const Index all = rows ? input.outer : input.inner;
-    for (Index at = 0; at < all; at += count) {
-        const Index n = std::min(count, all - at);
-        groups.push_back(rows ? Lanes{at, n, 0, input.inner} : Lanes{0, 1, at, n});
-    }
+    for (Index at = 0, all = stage.pieces(); at < all; at += count)
+        groups.push_back(stage.lanes_of(at, std::min(count, all - at)));
     return groups;
 }
 
@@ -67,18 +88,17 @@ std::size_t Cuts::total_bytes() const {
 }
 
 Geometry Cuts::geometry() const {
-    const bool rows = groups.size() > 1 ? groups[1].outer_first > 0 : groups[0].outer_count > 1;
-    return {chunk_frames, rows ? groups[0].outer_count : groups[0].inner_count, 0};
+    return {chunk_frames, taken, 0};
 }
 
-Index samples_in(const Cuts& cuts, const Chain& chain, Span wanted, Index items) {
+Index samples_in(const Cuts& cuts, Span wanted, Index items) {
     Index samples = 0;
     for (const Lanes& group : cuts.groups) {
         const Index chunks = std::min(items, cuts.chunks());
         if (chunks <= 0) break;
         const Index first = std::max(wanted.first, cuts.computed.first);
         const Index end = std::min(wanted.end(), cuts.chunk(chunks - 1).end());
-        samples += std::max<Index>(0, end - first) * lanes_for(chain, group).back().count();
+        samples += std::max<Index>(0, end - first) * group.count();
         items -= chunks;
     }
     return samples;
@@ -106,15 +126,34 @@ Span frames_passing(const Cuts& cuts, const Chain& chain, std::size_t stages) {
 }
 
 std::vector<Lanes> lanes_for(const Chain& chain, Lanes group) {
-    std::vector<Lanes> lanes{group};
-    for (const auto& stage : chain)
-        lanes.push_back(stage->lanes(lanes.back()));
+    std::vector<Lanes> lanes(chain.size() + 1, group);
+    for (std::size_t i = chain.size(); i-- > 0;) {
+        lanes[i] = chain[i]->used(lanes[i + 1]);
+        if (i > 0) lanes[i] = whole_pieces(*chain[i - 1], lanes[i]);
+    }
     return lanes;
+}
+
+std::vector<Group> groups_of(const Cuts& cuts, const Chain& chain) {
+    std::vector<Group> groups;
+    std::vector<Index> ends(chain.size() + 1, 0);
+    for (const Lanes& lanes : cuts.groups) {
+        Group group{lanes_for(chain, lanes), {}};
+        for (std::size_t i = 0; i < group.lanes.size(); ++i) {
+            const Lanes& l = group.lanes[i];
+            // Groups of columns have nothing in common.
+            const bool again = !groups.empty() && groups.back().lanes[i].inner_first == l.inner_first;
+            group.fresh.push_back(again ? ends[i] : l.outer_first);
+            ends[i] = std::max(ends[i], l.outer_first + l.outer_count);
+        }
+        groups.push_back(std::move(group));
+    }
+    return groups;
 }
 
 namespace {
 
-// Works out how many rows (or columns) a group takes, and how many frames a chunk.
+// Works out how many pieces of the result a group takes, and how many frames a chunk.
 class Cutter {
   public:
     Cutter(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request)
@@ -123,20 +162,18 @@ class Cutter {
           input_(input),
           type_(type),
           request_(request),
-          rows_(input.outer > 1),
-          units_(rows_ ? input.outer : input.inner),
+          pieces_(last_.pieces()),
           ratio_(static_cast<double>(last_.shape().frames) /
                  static_cast<double>(std::max<Index>(1, input.frames))) {
-        splittable_ = !request.one_pass &&
-                      std::all_of(chain.begin(), chain.end(), [](const auto& s) { return s->splittable(); });
-        if (rows_) step_ = std::min(request.row_alignment, units_);
+        splittable_ = !request.one_pass && pieces_ > 1;
+        if (splittable_ && input.outer > 1) step_ = aligned_step();
         cuts_.slots = request.slots;
         cuts_.block = last_.block();
         cuts_.computed = widened(request.wanted, last_);
     }
 
     Cuts operator()() {
-        taken_ = request_.group > 0 ? std::min(request_.group, units_) : first_taken();
+        taken_ = request_.group > 0 ? std::min(request_.group, pieces_) : first_taken();
         if (request_.chunk_frames > 0) {
             resize(request_.chunk_frames);
         } else {
@@ -144,33 +181,62 @@ class Cutter {
             lengthen();
         }
         if (request_.group == 0) fit_memory();  // else as another run had it
-        cuts_.groups = grouped(input_, taken_);
+        cuts_.taken = taken_;
+        cuts_.groups = grouped(last_, taken_);
+        for (const Lanes& group : cuts_.groups)
+            measure(chain_, input_, type_, group, cuts_);
         return std::move(cuts_);
     }
 
   private:
     // Rows of their own are read and written in pieces: a piece should be worth a system call.
-    static constexpr Index piece_bytes = 256 << 10;
+    static constexpr Index row_bytes = 256 << 10;
 
-    Index first_taken() const {
-        if (!splittable_ || !rows_) return units_;
-        const Index row = input_.frames * input_.inner * bytes_of(type_);
-        const Index piece = std::clamp(row, Index{1}, piece_bytes);
-        const Index fit = std::max<Index>(1, static_cast<Index>(request_.chunk_bytes) / piece);
-        return std::min(round_up(fit, step_), units_);
+    Lanes input_lanes(Index first, Index count) const {
+        return lanes_for(chain_, last_.lanes_of(first, count)).front();
     }
 
-    Lanes group() const { return taken_ == units_ ? Lanes::all(input_) : grouped(input_, taken_).front(); }
+    // Pieces after which the rows of the input that are used start where rows that belong together do.
+    Index aligned_step() const {
+        for (Index n = 1; n <= std::min(request_.row_alignment, pieces_ - 1); ++n)
+            if (input_lanes(n, 1).outer_first % request_.row_alignment == 0) return n;
+        return pieces_ <= request_.row_alignment ? pieces_ : 1;
+    }
+
+    // As many pieces as rows of the input make up a chunk: those that use the same rows go together.
+    Index first_taken() const {
+        if (!splittable_ || input_.outer == 1) return pieces_;
+        const Index row = input_.frames * input_.inner * bytes_of(type_);
+        const Index fit =
+            std::max(static_cast<Index>(request_.chunk_bytes) / std::clamp(row, Index{1}, row_bytes),
+                     input_lanes(0, 1).outer_count);
+        Index low = 1, high = pieces_;
+        while (low < high) {
+            const Index middle = (low + high + 1) / 2;
+            if (input_lanes(0, middle).outer_count <= fit)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        return std::min(round_up(low, step_), pieces_);
+    }
 
     void resize(Index frames) {
         const Index block = cuts_.block, all = round_up(std::max<Index>(cuts_.computed.count, 1), block);
         cuts_.chunk_frames = std::clamp(round_up(std::max<Index>(frames, 1), block), block, all);
-        measure(chain_, input_, type_, group(), cuts_);
+        cuts_.frames.assign(chain_.size(), 0);
+        cuts_.between_bytes.assign(chain_.size() - 1, 0);
+        cuts_.in_bytes = cuts_.out_bytes = 0;
+        // The largest group is none of the last ones; halos make the second larger than the first.
+        for (const Index first : {Index{0}, taken_})
+            if (first < pieces_)
+                measure(chain_, input_, type_, last_.lanes_of(first, std::min(taken_, pieces_ - first)),
+                        cuts_);
     }
 
     // Output frames of a chunk of so many input bytes.
     Index frames_of(std::size_t bytes) const {
-        const Index frame_bytes = taken_ * (rows_ ? input_.inner : 1) * bytes_of(type_);
+        const Index frame_bytes = input_lanes(0, taken_).count() * bytes_of(type_);
         const double frames = static_cast<double>(bytes) / static_cast<double>(frame_bytes);
         return static_cast<Index>(std::max(1.0, frames * ratio_));
     }
@@ -178,11 +244,10 @@ class Cutter {
     void lengthen() {
         if (cuts_.frames[0] == 0) return;
         const Index most = frames_of(request_.chunk_bytes_most);
-        const Lanes out = lanes_for(chain_, group()).back();
+        const Lanes out = last_.lanes_of(0, taken_);
         Index frames = cuts_.chunk_frames;
         if (out.outer_count > 1)  // each row is a piece of its own in the file
-            frames =
-                std::max(frames, std::min(most, piece_bytes / (out.inner_count * bytes_of(last_.type()))));
+            frames = std::max(frames, std::min(most, row_bytes / (out.inner_count * bytes_of(last_.type()))));
         // A chunk should be longer than the halo that it carries; and of what lies between stages the halo is
         // computed again for each chunk.
         const auto halos = [&, halo = last_.needed_at_most(1)](Index n) {
@@ -193,14 +258,16 @@ class Cutter {
         if (frames > cuts_.chunk_frames) resize(frames);
     }
 
+    // Groups become smaller before chunks become short, down to the pieces whose rows belong together; then
+    // without regard for that.
     void fit_memory() {
         const bool chosen = request_.chunk_frames == 0;
         while (cuts_.total_bytes() > request_.memory_limit) {
-            if (chosen && cuts_.chunk_frames > cuts_.block &&
-                (cuts_.chunk_frames > 4096 || !splittable_ || taken_ <= step_)) {
+            const bool fewer = splittable_ && taken_ > step_;
+            if (chosen && cuts_.chunk_frames > cuts_.block && (cuts_.chunk_frames > 4096 || !fewer)) {
                 resize(cuts_.chunk_frames / 2);
-            } else if (splittable_ && taken_ > step_) {
-                taken_ = std::max(step_, taken_ / 2 / step_ * step_);
+            } else if (fewer || (splittable_ && taken_ > 1)) {
+                taken_ = fewer ? std::max(step_, taken_ / 2 / step_ * step_) : taken_ / 2;
                 resize(chosen ? cuts_.chunk_frames : request_.chunk_frames);
             } else {
                 break;
@@ -213,8 +280,8 @@ class Cutter {
     const Shape& input_;
     SampleType type_;
     const CutRequest& request_;
-    bool rows_, splittable_ = false;
-    Index units_, step_ = 1, taken_ = 1;
+    bool splittable_ = false;
+    Index pieces_, step_ = 1, taken_ = 1;
     double ratio_;
     Cuts cuts_;
 };

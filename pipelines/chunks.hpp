@@ -21,15 +21,15 @@ struct CutRequest {
     std::size_t chunk_bytes_most = 0;  // more than that, up to this, where rows would go out in short pieces
     std::size_t memory_limit = 160u << 20;
     int slots = 3;
-    Index row_alignment = 1;  // outer rows that belong together (an HDF5 chunk's)
+    Index row_alignment = 1;  // rows of the input that belong together (an HDF5 chunk's)
     bool one_pass = false;    // all lanes at once: ordered writers and sequential readers
-    Index group = 0;          // rows (or columns, where there is one row) a group; 0: chosen
+    Index group = 0;          // pieces of the result a group; 0: chosen
 };
 
 /// What says how a stream was cut, so that another run can cut it the same way.
 struct Geometry {
     Index chunk_frames = 0;  // output frames a chunk
-    Index group = 0;         // rows (or columns) a group of lanes
+    Index group = 0;         // pieces of the result a group of lanes
     Index kept_frames = 0;   // output frames before the first chunk that stay from an earlier result
 };
 
@@ -38,7 +38,8 @@ struct Cuts {
     Index block = 1;            // of the last stage
     Span computed;              // output frames computed: wanted, widened to whole blocks
     Index chunk_frames = 0;     // a multiple of block
-    std::vector<Lanes> groups;  // of input lanes, one pass each
+    Index taken = 1;            // pieces of the result a group
+    std::vector<Lanes> groups;  // of the result's lanes, one pass each
     std::vector<Index> frames;  // capacity of each stage's input window; frames[0]: the ring's
     std::size_t in_bytes = 0;   // of a slot
     std::size_t out_bytes = 0;
@@ -57,7 +58,7 @@ Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutReque
 
 /// Samples of `wanted` that the first `items` chunks of groups write, in the order group by group, chunk by
 /// chunk.
-Index samples_in(const Cuts& cuts, const Chain& chain, Span wanted, Index items);
+Index samples_in(const Cuts& cuts, Span wanted, Index items);
 
 /// Spans of every stage's input for output frames `out`, first stage first: spans[i] is what stage i reads,
 /// widened to whole blocks of the stage before it.
@@ -67,7 +68,15 @@ std::vector<Span> spans_for(const Chain& chain, Span out);
 /// nothing where some are left out between chunks, or different ones for different groups of lanes.
 Span frames_passing(const Cuts& cuts, const Chain& chain, std::size_t stages);
 
-/// Lanes of every stage's input and, last, of the result, for input lanes `group`.
+/// Lanes of every stage's input and, last, of the result, for lanes `group` of the result: whole pieces of
+/// every stage.
 std::vector<Lanes> lanes_for(const Chain& chain, Lanes group);
+
+/// A group of lanes on its way: lanes_for() it, and of each the first row that no group before it had.
+struct Group {
+    std::vector<Lanes> lanes;
+    std::vector<Index> fresh;
+};
+std::vector<Group> groups_of(const Cuts& cuts, const Chain& chain);
 
 }  // namespace convoy::pipelines

@@ -162,6 +162,8 @@ void Job::State::plan_stream(const DeviceChoice& device) {
     stream.memory = choice.mode;
     stream.hash = request.hash;
     stream.levels = request.scope != Scope::link;
+    stream.one_pass = std::any_of(plan.saved.begin(), plan.saved.end(),
+                                  [](const Saved& s) { return io::writes_audio(s.path); });
     stream.progress = request.progress;
 }
 

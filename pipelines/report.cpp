@@ -16,7 +16,7 @@ Json levels(const std::vector<stats::Level>& lanes, Index lanes_each) {
     Json list = Json::array();
     for (std::size_t at = 0; at < lanes.size(); at += static_cast<std::size_t>(lanes_each)) {
         stats::Level sum;
-        for (std::size_t i = at; i < at + static_cast<std::size_t>(lanes_each); ++i)
+        for (std::size_t i = at; i < std::min(at + static_cast<std::size_t>(lanes_each), lanes.size()); ++i)
             sum.add(lanes[i]);
         Json level;
         level["peak"] = sum.finite > 0 ? Json(sum.peak) : Json();

@@ -49,6 +49,7 @@ class Run {
           writer_(writer),
           options_(options),
           cuts_(stream_cuts(reader, chain, wanted, writer.ordered(), options)),
+          groups_(groups_of(cuts_, chain)),
           chunks_(reader, cuts_.in_bytes, options.levels) {
         const io::Recording& in = reader.recording();
         todo_ = {wanted.first + options.kept_frames, wanted.count - options.kept_frames};
@@ -56,9 +57,9 @@ class Run {
         ring_ = options.memory->make(options.device, {cuts_.slots, cuts_.in_bytes, cuts_.out_bytes, staged});
         for (std::size_t bytes : cuts_.between_bytes)
             between_.emplace_back(options.device, bytes);
-        report_.input.resize(static_cast<std::size_t>(in.shape.lanes()));
+        report_.input.resize(stats::level_count(in.shape.lanes()));
         report_.stage_s.resize(chain.size());
-        report_.output.resize(static_cast<std::size_t>(chain.back()->shape().lanes()));
+        report_.output.resize(stats::level_count(chain.back()->shape().lanes()));
         states_.resize(static_cast<std::size_t>(cuts_.slots));
         tapped_.resize(options.taps.size());
         done_ = options.kept_frames * chain.back()->shape().lanes();
@@ -85,7 +86,7 @@ class Run {
         check_cancelled();
         report_.total_s = std::chrono::duration<double>(Clock::now() - start).count() + report_.setup_s;
         report_.chunk_frames = cuts_.chunk_frames;
-        report_.passes = static_cast<Index>(cuts_.groups.size());
+        report_.passes = static_cast<Index>(groups_.size());
         report_.chunks = cuts_.chunks() * report_.passes;
         report_.slots = cuts_.slots;
         report_.traffic = ring_->traffic();
@@ -101,7 +102,7 @@ class Run {
         report_.output = from.output;
         hash_ = from.hash;
         clipped_before_ = from.clipped;
-        done_ += samples_in(cuts_, chain_, todo_, from.items);
+        done_ += samples_in(cuts_, todo_, from.items);
         if (from.items == 0) return;
         // Samples that the chunk before has read are counted already.
         if (const Index k = next_ % cuts_.chunks(); k > 0)
@@ -127,7 +128,7 @@ class Run {
         }
         item.number = next_++;
         item.group = static_cast<std::size_t>(item.number / cuts_.chunks());
-        if (item.group >= cuts_.groups.size() || signal_received() != 0) {
+        if (item.group >= groups_.size() || signal_received() != 0) {
             flow.stop();
             return item;
         }
@@ -139,25 +140,27 @@ class Run {
         item.slot = static_cast<int>(item.number % cuts_.slots);
         const Window in = input_window(item);
         const Span next = k + 1 < cuts_.chunks() ? spans_for(chain_, cuts_.chunk(k + 1)).front() : Span{};
-        chunks_.read(in, cuts_.groups[item.group], k == 0, next, report_.input);
+        chunks_.read(in, group_of(item).lanes.front(), group_of(item).fresh.front(), k == 0, next,
+                     report_.input);
         item.recorded = options_.journal != nullptr && options_.journal->due();
         if (item.recorded) state_of(item).input = report_.input;
         return item;
     }
 
+    const Group& group_of(const Item& item) const { return groups_[item.group]; }
+
     Window input_window(const Item& item) const {
         return window_at(ring_->slot(item.slot).in, reader_.recording().type, item.spans.front(),
-                         cuts_.groups[item.group]);
+                         group_of(item).lanes.front());
     }
 
     Window output_window(const Item& item, std::byte* data) const {
-        return window_at(data, chain_.back()->type(), item.out,
-                         lanes_for(chain_, cuts_.groups[item.group]).back());
+        return window_at(data, chain_.back()->type(), item.out, group_of(item).lanes.back());
     }
 
     void compute(const Item& item) {
         const Timed timed(report_.compute_s);
-        const auto lanes = lanes_for(chain_, cuts_.groups[item.group]);
+        const std::vector<Lanes>& lanes = group_of(item).lanes;
         const Window in = input_window(item), out = output_window(item, nullptr);
         ring_->submit(item.slot, static_cast<std::size_t>(in.size_bytes()),
                       static_cast<std::size_t>(out.size_bytes()),
@@ -171,14 +174,18 @@ class Run {
                                                                      item.spans[i + 1], lanes[i + 1]);
                               const Timed stage_time(report_.stage_s[i]);
                               chain_[i]->run(current, result, lanes[i], stream);
-                              tap(item, i + 1, result, lanes[i + 1]);
+                              tap(item, i + 1, result);
                               current = result;
                           }
                       });
     }
 
-    // Frames of an intermediate result that the chunk before did not have.
-    void tap(const Item& item, std::size_t stages, const Window& result, const Lanes& lanes) {
+    // Frames of an intermediate result that the chunk before did not have, of rows that no group before had.
+    void tap(const Item& item, std::size_t stages, const Window& whole) {
+        const Group& group = group_of(item);
+        const Window result = from_row(whole, group.fresh[stages]);
+        const Lanes lanes = from_row(group.lanes[stages], group.fresh[stages]);
+        if (lanes.count() == 0) return;
         for (std::size_t t = 0; t < options_.taps.size(); ++t) {
             const Tap& wanted = options_.taps[t];
             if (wanted.stages != stages) continue;
@@ -204,7 +211,7 @@ class Run {
     };
     Result result_of(const Item& item) const {
         return {output_window(item, ring_->slot(item.slot).out), overlap(item.out, todo_),
-                lanes_for(chain_, cuts_.groups[item.group]).back()};
+                group_of(item).lanes.back()};
     }
 
     // Waits for the result and takes its levels.
@@ -260,6 +267,7 @@ class Run {
     io::Writer& writer_;
     const StreamOptions& options_;
     Cuts cuts_;
+    std::vector<Group> groups_;
     ChunkReader chunks_;
     std::unique_ptr<memory::Ring> ring_;
     std::vector<device::Buffer> between_;
@@ -290,6 +298,19 @@ void StreamReport::add(const StreamReport& other) {
         output[i].add(other.output[i]);
 }
 
+namespace {
+
+// Rows of an array that lie in the same chunks of an HDF5 dataset.
+Index rows_together(const io::Recording& in) {
+    if (in.chunk.size() != in.dims.size()) return 1;
+    Index together = 1, below = 1;
+    for (auto axis = static_cast<std::size_t>(in.time_axis); axis-- > 0; below *= in.dims[axis])
+        if (in.chunk[axis] > 1) together = below * std::min(in.chunk[axis], in.dims[axis]);
+    return together;
+}
+
+}  // namespace
+
 Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool ordered,
                  const StreamOptions& options) {
     const io::Recording& in = reader.recording();
@@ -301,8 +322,8 @@ Cuts stream_cuts(const io::Reader& reader, const Chain& chain, Span wanted, bool
     r.chunk_bytes_most = options.chunk_bytes_most;
     r.memory_limit = options.memory_limit;
     r.slots = options.slots;
-    r.one_pass = ordered || reader.sequential();
-    if (in.chunk.size() == 2 && in.time_axis == 1) r.row_alignment = in.chunk[0];
+    r.one_pass = ordered || options.one_pass || reader.sequential();
+    r.row_alignment = rows_together(in);
     return cut(chain, in.shape, in.type, r);
 }
 

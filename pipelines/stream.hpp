@@ -28,7 +28,7 @@ struct Tap {
 
 struct StreamOptions {
     Index chunk_frames = 0;          // output frames a chunk; 0: chosen
-    Index group = 0;                 // rows (or columns) a group of lanes; 0: chosen
+    Index group = 0;                 // pieces of the result a group of lanes; 0: chosen
     Index kept_frames = 0;           // of `wanted`: the writer holds them already
     const Progress* from = nullptr;  // goes on from there; the writer holds what came before
     Journal* journal = nullptr;      // where it is kept how far the stream is
@@ -40,6 +40,7 @@ struct StreamOptions {
     int slots = 4;                          // chunks in flight
     bool hash = false;                      // of the result, for the report
     bool levels = true;                     // of input and result, for the report
+    bool one_pass = false;                  // all lanes at once: a tap's writer may want whole frames
     std::vector<Tap> taps = {};
     std::function<void(Index done, Index total)> progress;  // output samples, from one thread at a time
 };
@@ -53,7 +54,7 @@ struct StreamReport {
     std::vector<double> stage_s;  // seconds in each stage, on the CPU
     memory::Traffic traffic;
     memory::Ring::Footprint footprint;
-    std::vector<stats::Level> input, output;  // by lane
+    std::vector<stats::Level> input, output;  // by lane, stats::level_count() of them
     std::string hash;  // of the samples, whatever the chunks; empty where not asked for
     /// Adds chunks, times, traffic and levels of another stream over the same lanes.
     void add(const StreamReport& other);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "pipelines/cancel.hpp"
+#include "pipelines/windows.hpp"
 
 namespace convoy::pipelines {
 
@@ -102,7 +103,7 @@ void Survival::prepare(io::OutputSpec& spec, StreamOptions& stream) {
         stream.group = entry_.geometry.group;
         const Span todo{wanted_.first + stream.kept_frames, wanted_.count - stream.kept_frames};
         const Cuts cuts = stream_cuts(input_, chain_, wanted_, false, stream);
-        samples_kept_ += samples_in(cuts, chain_, todo, entry_.progress.items);
+        samples_kept_ += samples_in(cuts, todo, entry_.progress.items);
         spec.resume = samples_kept_;
     }
     spec_ = spec;
@@ -111,8 +112,8 @@ void Survival::prepare(io::OutputSpec& spec, StreamOptions& stream) {
 std::unique_ptr<Journal> Survival::begin(io::Writer& file, SampleType computed, StreamOptions& stream) {
     if (ending_ != Ending::resumed) {
         entry_.identity = identity_;
-        entry_.progress.input.resize(static_cast<std::size_t>(input_.recording().shape.lanes()));
-        entry_.progress.output.resize(static_cast<std::size_t>(chain_.back()->shape().lanes()));
+        entry_.progress.input.resize(stats::level_count(input_.recording().shape.lanes()));
+        entry_.progress.output.resize(stats::level_count(chain_.back()->shape().lanes()));
     }
     if (ending_ == Ending::extended) copy_kept(file, computed);
     stream.from = &entry_.progress;
@@ -156,7 +157,7 @@ void Survival::copy_kept(io::Writer& file, SampleType computed) {
         file.write(span, lanes, samples.data(), span.count);
         if (computed != spec_.type) continue;
         const Window window{samples.data(), computed, span, spec_.shape.outer, spec_.shape.inner, span.count};
-        stats::measure(window, span, entry_.progress.output.data());
+        add_levels(window, span, lanes, spec_.shape, entry_.progress.output);
         entry_.progress.hash.add(stats::hash(window, span, 0, lanes, spec_.shape));
     }
 }

@@ -15,13 +15,18 @@ namespace convoy::pipelines {
 /// Frames `span` of `lanes` at `data`, one row behind the other.
 Window window_at(std::byte* data, SampleType type, Span span, Lanes lanes);
 
+/// The rows from `row` of the whole array on: none where they end before it.
+Window from_row(Window window, Index row);
+Lanes from_row(Lanes lanes, Index row);
+
 /// What both have; empty (at b's or a's first frame) where that is nothing.
 Span overlap(Span a, Span b);
 
 /// Copies frames `part`, which both windows hold.
 void copy_rows(const Window& from, const Window& to, Span part);
 
-/// Adds the levels of frames `part` of a window's lanes to those of the whole array, which has shape `whole`.
+/// Adds the levels of frames `part` of a window's lanes to those of the whole array, which has shape `whole`
+/// (stats::level_count() of them).
 void add_levels(const Window& window, Span part, Lanes lanes, const Shape& whole,
                 std::vector<stats::Level>& into);
 

@@ -22,8 +22,9 @@ class Mix : public Stage {
     SampleType type() const override { return input_.arithmetic; }
     Span needed(Span out) const override { return out; }
     Index needed_at_most(Index count) const override { return count; }
-    bool splittable() const override { return false; }
-    Lanes lanes(Lanes) const override { return Lanes::all(shape_); }
+    Index pieces() const override { return 1; }
+    Lanes lanes_of(Index, Index) const override { return Lanes::all(shape_); }
+    Lanes used(Lanes) const override { return Lanes::all(input_.shape); }
 
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
         dispatch_both(in, out, [&](auto stored, auto result) {

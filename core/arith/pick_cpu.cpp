@@ -11,7 +11,7 @@ namespace {
 class Pick : public Stage {
   public:
     Pick(const Input& input, const std::vector<Index>& channels, Span frames)
-        : type_(input.type), shape_(input.shape), first_(frames.first) {
+        : type_(input.type), input_(input.shape), shape_(input.shape), first_(frames.first) {
         shape_.frames = frames.count;
         const bool rows = input.shape.outer > 1;
         for (const Index channel : channels)
@@ -28,8 +28,11 @@ class Pick : public Stage {
     SampleType type() const override { return type_; }
     Span needed(Span out) const override { return {first_ + out.first, out.count}; }
     Index needed_at_most(Index count) const override { return count; }
-    bool splittable() const override { return rows_.empty() && columns_.empty(); }
-    Lanes lanes(Lanes in) const override { return splittable() ? in : Lanes::all(shape_); }
+    Index pieces() const override { return all_taken() ? Stage::pieces() : 1; }
+    Lanes lanes_of(Index first, Index count) const override {
+        return all_taken() ? Stage::lanes_of(first, count) : Lanes::all(shape_);
+    }
+    Lanes used(Lanes out) const override { return all_taken() ? out : Lanes::all(input_); }
 
     void run(const Window& in, const Window& out, Lanes, device::Stream&) override {
         tbb::parallel_for(Index{0}, out.outer, [&](Index row) {
@@ -57,8 +60,10 @@ class Pick : public Stage {
                 *to++ = from[column];
     }
 
+    bool all_taken() const { return rows_.empty() && columns_.empty(); }
+
     SampleType type_;
-    Shape shape_;
+    Shape input_, shape_;
     Index first_;
     std::vector<Index> rows_, columns_;  // of the input, where not all are taken
 };

@@ -110,7 +110,8 @@ struct Window {
     Span span;        // absolute frames that are here
     Index outer = 1;  // lanes that are here
     Index inner = 1;
-    Index pitch = 0;  // frames from one outer row to the next
+    Index pitch = 0;        // frames from one outer row to the next
+    Index outer_first = 0;  // of the whole array's rows, the first that is here
 
     constexpr Index row_bytes() const { return pitch * inner * bytes_of(type); }
     constexpr Index size_bytes() const { return outer * row_bytes(); }

@@ -42,10 +42,19 @@ class Stage {
     /// hold.
     virtual Index needed_at_most(Index count) const = 0;
 
-    /// Output lanes that input lanes `in` make; the stream splits work only along lanes for which this is
-    /// known to be one to one (splittable()).
-    virtual Lanes lanes(Lanes in) const { return in; }
-    virtual bool splittable() const { return true; }
+    /// The result may be computed in so many pieces of lanes, each on its own, so that memory does not grow
+    /// with them: whole rows, or columns where there is one row. By default each row (or column) is one.
+    virtual Index pieces() const {
+        const Shape s = shape();
+        return s.outer > 1 ? s.outer : s.inner;
+    }
+    /// Lanes of the result in `count` pieces from `first` on. They rise with `first` and leave nothing out.
+    virtual Lanes lanes_of(Index first, Index count) const {
+        const Shape s = shape();
+        return s.outer > 1 ? Lanes{first, count, 0, s.inner} : Lanes{0, 1, first, count};
+    }
+    /// Input lanes that lanes `out` of the result, whole pieces, use: the hull.
+    virtual Lanes used(Lanes out) const { return out; }
 
     /// Device memory is read once, in order, and written once: the stage may work in place over a link.
     virtual bool single_pass() const { return true; }
@@ -57,8 +66,9 @@ class Stage {
     /// order within a lane; sums go frame by frame, so that they do not depend on the windows.
     virtual void learn(const Window& in, Span part, Lanes lanes) { (void)in, (void)part, (void)lanes; }
 
-    /// Computes output frames out.span from in (in.span contains needed(out.span)). `lanes` says which lanes
-    /// of the job's input the window holds. On a GPU it queues the work on `stream` and returns.
+    /// Computes output frames out.span from in (in.span contains needed(out.span)), of whole pieces. `lanes`
+    /// says which lanes of the job's input the window holds. On a GPU it queues the work on `stream` and
+    /// returns.
     virtual void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) = 0;
 
     /// Facts for the report, as (key, value) in snake_case: blocks computed another way, block length,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/quantity.hpp"
+#include "core/conv2d/filter_blocks.hpp"
 #include "core/device/choice.hpp"
 
 namespace convoy::conv2d {
@@ -165,6 +166,7 @@ Choice choose(std::string_view request, const Problem& problem, const device::De
 }
 
 std::unique_ptr<Stage> plan(const Problem& problem, const Strategy& strategy, const device::Device& device) {
+    if (auto blocks = plan_filter_blocks(problem, strategy, device)) return blocks;
     return strategy.make(problem, device);
 }
 

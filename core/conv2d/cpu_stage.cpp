@@ -7,6 +7,7 @@
 
 #include "core/base/division.hpp"
 #include "core/base/lane_scale.hpp"
+#include "core/conv2d/bands.hpp"
 #include "core/device/threads.hpp"
 
 namespace convoy::conv2d {
@@ -26,7 +27,12 @@ template <class T>
 class CpuStage : public Stage {
   public:
     CpuStage(const Problem& p, std::unique_ptr<PatchKernel<T>> kernel)
-        : p_(p), kernel_(std::move(kernel)), out_(p.outputs()), before_(p.before()), spread_(p.spread()) {
+        : p_(p),
+          kernel_(std::move(kernel)),
+          bands_(p, kernel_->row_step()),
+          out_(p.outputs()),
+          before_(p.before()),
+          spread_(p.spread()) {
         for (Index s = 0; s < p.taps.columns; ++s)
             reach_ = std::max(reach_, place_of(p, s).offset);
         choose_patch();
@@ -37,31 +43,13 @@ class CpuStage : public Stage {
     SampleType type() const override { return SampleTypeOf<T>::value; }
     Span needed(Span out) const override { return p_.needed(out); }
     Index needed_at_most(Index count) const override { return p_.needed_at_most(count); }
-    Lanes lanes(Lanes) const override { return Lanes::all(p_.out_shape()); }
-    bool splittable() const override { return false; }
+    Index pieces() const override { return bands_.count(); }
+    Lanes lanes_of(Index first, Index count) const override { return bands_.lanes_of(first, count); }
+    Lanes used(Lanes out) const override { return bands_.used(out); }
 
     void run(const Window& in, const Window& out, Lanes, device::Stream&) override {
-        const Index across = ceil_div(out.span.count, columns_), down = ceil_div(out_.rows, rows_);
-        const Index patches = p_.images * p_.groups * p_.parts() * down * across;
-        std::atomic<Index> next{0};
-        const auto work = [&](std::size_t worker) {
-            for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < patches;) {
-                Job job;
-                job.column = out.span.first + i % across * columns_;
-                job.count = std::min(columns_, out.span.end() - job.column);
-                job.row = i / across % down * rows_;
-                job.rows = std::min(rows_, out_.rows - job.row);
-                const Index plane = i / across / down;
-                job.part = plane % p_.parts();
-                job.group = plane / p_.parts() % p_.groups;
-                job.image = plane / p_.parts() / p_.groups;
-                compute(job, in, out, workers_[worker]);
-            }
-        };
-        const auto crew =
-            static_cast<std::size_t>(std::min<Index>(static_cast<Index>(workers_.size()), patches));
-        if (crew <= 1) return work(0);
-        tbb::parallel_for(std::size_t{0}, crew, work, tbb::simple_partitioner{});
+        bands_.each({out.outer_first, out.outer, 0, out.inner},
+                    [&](const Box& box) { run_box(box, in, out); });
     }
 
   private:
@@ -75,6 +63,31 @@ class CpuStage : public Stage {
         T *x, *y, *scratch;
         device::Buffer memory;
     };
+
+    void run_box(const Box& box, const Window& in, const Window& out) {
+        const Index across = ceil_div(out.span.count, columns_), down = ceil_div(box.out_rows, rows_);
+        const Index patches = box.images * p_.groups * p_.parts() * down * across;
+        std::atomic<Index> next{0};
+        const auto work = [&](std::size_t worker) {
+            for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < patches;) {
+                Job job;
+                job.column = out.span.first + i % across * columns_;
+                job.count = std::min(columns_, out.span.end() - job.column);
+                const Index row = i / across % down * rows_;
+                job.row = box.out_first + row;
+                job.rows = std::min(rows_, box.out_rows - row);
+                const Index plane = i / across / down;
+                job.part = plane % p_.parts();
+                job.group = plane / p_.parts() % p_.groups;
+                job.image = box.image + plane / p_.parts() / p_.groups;
+                compute(job, in, out, workers_[worker]);
+            }
+        };
+        const auto crew =
+            static_cast<std::size_t>(std::min<Index>(static_cast<Index>(workers_.size()), patches));
+        if (crew <= 1) return work(0);
+        tbb::parallel_for(std::size_t{0}, crew, work, tbb::simple_partitioner{});
+    }
 
     // Results whose neighbours along a row are no neighbours in memory.
     bool strided() const { return p_.complex || p_.channels_last; }
@@ -140,7 +153,7 @@ class CpuStage : public Stage {
             patch.y_row = job.count;
             patch.y_filter = job.rows * job.count;
         } else {
-            patch.y = out.at<T>(plane, job.column);
+            patch.y = out.at<T>(plane - out.outer_first, job.column);
             patch.y_row = out.pitch;
             patch.y_filter = out_.rows * out.pitch;
         }
@@ -184,7 +197,7 @@ class CpuStage : public Stage {
         std::fill_n(x, from, T{0});
         if (to > from) {
             const std::byte* const src =
-                in.data + series.outer * in.row_bytes() +
+                in.data + (series.outer - in.outer_first) * in.row_bytes() +
                 ((first + from * step - in.span.first) * in.inner + series.inner) * bytes_of(in.type);
             const LaneScale scale = scale_of(p_.scaling, series.scale);
             T* const dst = x + from;
@@ -199,12 +212,14 @@ class CpuStage : public Stage {
                 const Series to = series_of(job.image, job.group * p_.group_filters() + k, p_.filters,
                                             job.row + r, out_.rows, job.part);
                 const T* const row = patch.y + k * patch.y_filter + r * patch.y_row;
-                store_rows<T>(&row, 1, job.count, out.at<T>(to.outer, job.column) + to.inner, out.inner);
+                store_rows<T>(&row, 1, job.count,
+                              out.at<T>(to.outer - out.outer_first, job.column) + to.inner, out.inner);
             }
     }
 
     Problem p_;
     std::unique_ptr<PatchKernel<T>> kernel_;
+    Bands bands_;
     Pair out_, before_, spread_;
     Index reach_ = 0;               // the farthest tap in a phase
     Index rows_ = 1, columns_ = 1;  // of a patch's outputs

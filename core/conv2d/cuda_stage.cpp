@@ -13,6 +13,10 @@ namespace {
 constexpr double bytes_per_multiprocessor = 4.2e12 / 132;
 constexpr double flops_per_multiprocessor = 56e12 / 132;
 
+// Tiles of all kernels are as many rows high, or a part of that: where a row lies in its tile says in which
+// order its products are summed.
+constexpr Index most_tile_rows = 128;
+
 template <class T>
 device::Buffer put(const device::Device& device, const std::vector<T>& values) {
     if (values.empty()) return {};
@@ -51,6 +55,7 @@ device::Buffer upload_values(const device::Device& device, SampleType arithmetic
 
 CudaStage::CudaStage(const Problem& p, const device::Device& device)
     : p_(p),
+      bands_(p, most_tile_rows),
       device_(device),
       weights_(upload_values(device, p.arithmetic(), weights_of(p))),
       bias_(upload_values(device, p.arithmetic(), p.bias)) {
@@ -67,40 +72,51 @@ CudaStage::CudaStage(const Problem& p, const device::Device& device)
 void CudaStage::run(const Window& in, const Window& out, Lanes, device::Stream& stream) {
     if (out.span.count <= 0) return;
     device::use(device_);
+    bands_.each({out.outer_first, out.outer, 0, out.inner}, [&](const Box& box) {
+        launch(job_of(box, in, out), static_cast<cudaStream_t>(stream.handle()));
+    });
+}
+
+// A band is a lower image of its own: what lies beyond its rows of the input lies beyond the image's, or is
+// not used.
+Job CudaStage::job_of(const Box& box, const Window& in, const Window& out) const {
+    const Index in_row = bands_.in_row(box);
     Job job;
-    job.in = in.data;
-    job.out = out.data;
+    job.in = in.data + (in_row - in.outer_first) * in.row_bytes();
+    job.out = out.data + (bands_.out_row(box) - out.outer_first) * out.row_bytes();
     job.type = in.type;
     job.in_first = in.span.first;
     job.in_end = in.span.end();
     job.out_first = out.span.first;
     job.out_count = out.span.count;
-    job.in_steps = steps_of(p_, p_.channels, p_.extent.rows, in.pitch);
-    job.out_steps = steps_of(p_, p_.filters, p_.outputs().rows, out.pitch);
+    job.in_steps = steps_of(p_, p_.channels, box.in_rows, in.pitch);
+    job.out_steps = steps_of(p_, p_.filters, box.out_rows, out.pitch);
     job.channels_last = p_.channels_last;
-    job.images = p_.images;
+    job.images = box.images;
     job.parts = static_cast<int>(p_.parts());
     job.groups = static_cast<int>(p_.groups);
     job.group_channels = static_cast<int>(p_.group_channels());
     job.group_filters = static_cast<int>(p_.group_filters());
-    job.rows = p_.extent.rows;
+    job.rows = box.in_rows;
     job.columns = p_.extent.columns;
-    job.out_rows = p_.outputs().rows;
+    job.out_rows = box.out_rows;
     job.tap_rows = static_cast<int>(p_.taps.rows);
     job.tap_columns = static_cast<int>(p_.taps.columns);
     job.stride_rows = static_cast<int>(p_.stride.rows);
     job.stride_columns = static_cast<int>(p_.stride.columns);
     job.dilation_rows = static_cast<int>(p_.dilation.rows);
     job.dilation_columns = static_cast<int>(p_.dilation.columns);
-    job.before_rows = p_.before().rows;
+    job.before_rows = p_.before().rows - box.out_first * p_.stride.rows + box.in_first;
     job.before_columns = p_.before().columns;
-    if (scales_.size() > 0) job.scales = reinterpret_cast<const LaneScale*>(scales_.data());
     job.one_scale = scales_.size() == sizeof(LaneScale);
+    if (scales_.size() > 0)  // one for each row, or each channel of a row
+        job.scales = reinterpret_cast<const LaneScale*>(scales_.data()) +
+                     (job.one_scale ? 0 : in_row * (p_.channels_last ? p_.channels : 1));
     job.weights = weights_.data();
     job.bias = bias_.data();
     job.relu = p_.relu;
     job.chain = static_cast<int>(longest_chain(p_.terms()));
-    launch(job, static_cast<cudaStream_t>(stream.handle()));
+    return job;
 }
 
 std::size_t use_shared_memory(const void* kernel, const device::Device& device) {

@@ -5,7 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "core/base/rows.hpp"
-#include "core/conv2d/conv2d.hpp"
+#include "core/conv2d/bands.hpp"
 
 namespace convoy::conv2d::gpu {
 
@@ -45,8 +45,9 @@ class CudaStage : public Stage {
     SampleType type() const override { return p_.arithmetic(); }
     Span needed(Span out) const override { return p_.needed(out); }
     Index needed_at_most(Index count) const override { return p_.needed_at_most(count); }
-    Lanes lanes(Lanes) const override { return Lanes::all(p_.out_shape()); }
-    bool splittable() const override { return false; }
+    Index pieces() const override { return bands_.count(); }
+    Lanes lanes_of(Index first, Index count) const override { return bands_.lanes_of(first, count); }
+    Lanes used(Lanes out) const override { return bands_.used(out); }
     bool single_pass() const override { return false; }
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream& stream) final;
 
@@ -57,7 +58,10 @@ class CudaStage : public Stage {
     const device::Device& device() const { return device_; }
 
   private:
+    Job job_of(const Box& box, const Window& in, const Window& out) const;
+
     Problem p_;
+    Bands bands_;
     device::Device device_;
     device::Buffer weights_, bias_, scales_;
 };

@@ -63,7 +63,7 @@ class LongAverage : public SpectrogramStage {
     void run(const Window&, const Window& out, Lanes lanes, device::Stream& stream) override {
         if (!learnt_) conclude();
         learnt_ = true;
-        const Lanes rows = this->lanes(lanes);
+        const Lanes rows = rows_of(lanes);
         const auto bytes = static_cast<std::size_t>(out.span.count) * sizeof(T);
         for (Index r = 0; r < rows.outer_count; ++r) {
             const std::size_t from =

@@ -98,7 +98,19 @@ Index SpectrogramStage::needed_at_most(Index count) const {
     return std::min(p_.shape.frames, (transforms - 1) * p_.hop + p_.window_length() + 1);
 }
 
-Lanes SpectrogramStage::lanes(Lanes in) const {
+Lanes SpectrogramStage::lanes_of(Index first, Index count) const {
+    if (!apart()) return Lanes::all(shape());
+    return {first * p_.bins(), count * p_.bins(), 0, p_.parts()};
+}
+
+Lanes SpectrogramStage::used(Lanes out) const {
+    if (!apart()) return Lanes::all(p_.shape);
+    const Index first = out.outer_first / p_.bins(), count = out.outer_count / p_.bins();
+    if (p_.shape.outer > 1) return {first, count, 0, p_.shape.inner};
+    return {0, 1, first * input_parts(), count * input_parts()};
+}
+
+Lanes SpectrogramStage::rows_of(Lanes in) const {
     const Index inner = p_.shape.inner / input_parts(), bins = p_.bins();
     const Index first = in.outer_first * inner + in.inner_first / input_parts();
     return {first * bins, in.count() / input_parts() * bins, 0, p_.parts()};

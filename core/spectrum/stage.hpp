@@ -13,12 +13,16 @@ class SpectrogramStage : public Stage {
     SampleType type() const override { return p_.arithmetic; }
     Span needed(Span out) const override;
     Index needed_at_most(Index count) const override;
-    Lanes lanes(Lanes in) const override;
-    bool splittable() const override { return p_.shape.outer == 1 || p_.shape.inner == input_parts(); }
+    /// Channels, where each is rows or columns of its own.
+    Index pieces() const override { return apart() ? p_.channels() : 1; }
+    Lanes lanes_of(Index first, Index count) const override;
+    Lanes used(Lanes out) const override;
     bool single_pass() const override { return p_.hop >= p_.window_length(); }
 
   protected:
     const Problem& problem() const { return p_; }
+    /// Lanes of the result that input lanes `in` make.
+    Lanes rows_of(Lanes in) const;
     /// Lanes of a channel of the input: 2 where it is complex.
     Index input_parts() const { return p_.complex ? 2 : 1; }
     /// Extended samples that transforms use.
@@ -27,6 +31,7 @@ class SpectrogramStage : public Stage {
     }
 
   private:
+    bool apart() const { return p_.shape.outer == 1 || p_.shape.inner == input_parts(); }
     Problem p_;
 };
 

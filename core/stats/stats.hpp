@@ -21,6 +21,17 @@ struct Level {
     void add(const Level& other);
 };
 
+/// Levels of lanes are kept one by one up to so many; of more (the rows of images), neighbours share one, so
+/// that memory does not grow with them.
+constexpr Index most_levels = Index{1} << 16;
+constexpr Index lanes_a_level(Index lanes) {
+    return lanes <= most_levels ? 1 : (lanes + most_levels - 1) / most_levels;
+}
+constexpr std::size_t level_count(Index lanes) {
+    const Index each = lanes_a_level(lanes);
+    return static_cast<std::size_t>((lanes + each - 1) / each);
+}
+
 /// Adds the levels of frames `part` of a window to `into` (one a lane of the window, outer-major), in
 /// parallel. Integers are taken as stored.
 void measure(const Window& window, Span part, Level* into);

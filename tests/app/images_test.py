@@ -3,6 +3,7 @@
 
     images_test.py CONVOY [--only TEXT]
 """
+import os
 import resource
 import sys
 
@@ -78,6 +79,32 @@ class Images(Test):
         assert np.array_equal(np.moveaxis(first, 0, -1), after)
         with h5py.File(folder / "last.h5") as file:
             assert [d.label or d.keys()[0] for d in file["conv2d"].dims][-1] == "filter"
+
+    # --- many planes
+
+    def test_more_planes_than_memory(self):
+        """Pictures by the thousand, one that is a million rows high, and thousands of filters: the memory of a few columns."""
+        folder, taps = self.place(), self.noise.standard_normal((5, 4))
+        many = self.kernel("many.npy", self.noise.standard_normal((3000, 1, 3, 3)))
+        with h5py.File(self.folder / "planes.h5", "w") as file:
+            for name, part, times in (("pictures", (100, 96, 96), 60), ("tall", (1000, 40), 1000)):
+                samples = self.noise.standard_normal(part, dtype="f4")
+                data = file.create_dataset(name, (times * part[0], *part[1:]), dtype="f4")
+                for i in range(times):  # not all at once: what is resident here would count below
+                    data[i * part[0]:(i + 1) * part[0]] = samples
+            file["one"] = self.noise.standard_normal((200, 50), dtype="f4")
+        for name, kernel in (("pictures", self.kernel("taps.npy", taps)), ("tall", self.kernel("taps.npy", taps)), ("one", many)):
+            words = ["conv2d", self.folder / f"planes.h5:/{name}", "-o", folder / f"{name}.h5", "--kernel", kernel, "--device", "cpu"]
+            peak = self.peak(*words)
+            assert peak < 200 << 10, f"{name}: {peak} KiB resident"
+            assert 2 * os.path.getsize(folder / f"{name}.h5") > 200 << 20 or name == "one"
+        pictures, tall, one = (read(self.folder / "planes.h5", name) for name in ("pictures", "tall", "one"))
+        right = lambda got, image, kernel: np.allclose(got, signal.convolve2d(image, kernel, "same"), atol=1e-4)
+        got = read(folder / "pictures.h5", "conv2d")
+        assert all(right(got[i], pictures[i], taps) for i in (0, 1, 3333, 5999))
+        assert right(read(folder / "tall.h5", "conv2d"), tall, taps)
+        got, kernels = read(folder / "one.h5", "conv2d"), np.load(many)
+        assert got.shape == (3000, 200, 50) and all(right(got[k], one, kernels[k, 0]) for k in (0, 1311, 1312, 2999))
 
     # --- long averages
 

@@ -230,6 +230,22 @@ def test_saved_results_are_whole_whatever_the_steps_behind_use_of_them():
             Path(name).unlink(missing_ok=True)
 
 
+def test_saved_audio_has_all_channels_of_a_frame():
+    """Channels that are rows of a dataset go through in groups, and audio is written frame by frame."""
+    x = np.random.default_rng(3).standard_normal((8, 100_000), dtype="f4") * 0.1
+    with h5py.File("rows.h5", "w") as file:
+        file["data"] = x
+        file["data"].attrs["sampling_rate"] = 1000.0
+        file["data"].dims[0].label, file["data"].dims[1].label = "channel", "time"
+    steps = "steps:\n  - gain: -6\n  - save: %s\n  - filter: {lowpass: 100, numtaps: 31}\n"
+    for name in ("s.wav", "s.flac", "s.aiff"):
+        script("rows.yaml", "inputs: rows.h5\noutput: y.h5\n" + steps % name)
+        ok("run", "rows.yaml", "--overwrite", "--chunk", "64KiB")
+        script("read.yaml", f"inputs: {name}\noutput: s.h5\nsteps:\n  - gain: 0\n")
+        ok("run", "read.yaml", "--overwrite")
+        assert np.abs(result("s.h5").T - x * 10 ** (-6 / 20)).max() < 1e-4, name
+
+
 def test_part_of_a_pipeline_is_that_part():
     x = noise(20000)
     whole = steps_run(x, ["resample: {up: 3, down: 2}", "decimate: 3"])

@@ -57,13 +57,14 @@ Window window(std::vector<std::byte>& bytes, SampleType type, Span span, Lanes l
 
 /// The stage's whole result, in chunks of `chunk` frames.
 Array run(Stage& stage, const Array& in, SampleType type, Index chunk) {
-    const Lanes all = Lanes::all(in.shape), made = stage.lanes(all);
+    const Lanes all = Lanes::all(in.shape), made = Lanes::all(stage.shape());
     if (stage.learns())
         for (Index f = 0; f < in.shape.frames; f += chunk) {
             const Span part{f, std::min(chunk, in.shape.frames - f)};
             std::vector<std::byte> bytes = stored(in, type, part, all);
             stage.learn(window(bytes, type, part, all), part, all);
         }
+    CHECK(stage.used(stage.lanes_of(0, stage.pieces())) == all);
     Array result = zeros(stage.shape());
     device::Stream stream;
     for (Index f = 0; f < result.shape.frames; f += chunk) {

@@ -2,6 +2,7 @@
 #include "core/memory/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/core/conv2d/judge.hpp"
+#include "tests/core/conv2d/plane_cases.hpp"
 
 using namespace convoy;
 using namespace convoy::conv2d;
@@ -24,6 +25,9 @@ class OnGpu : public Stage {
     SampleType type() const override { return stage_->type(); }
     Span needed(Span out) const override { return stage_->needed(out); }
     Index needed_at_most(Index count) const override { return stage_->needed_at_most(count); }
+    Index pieces() const override { return stage_->pieces(); }
+    Lanes lanes_of(Index first, Index count) const override { return stage_->lanes_of(first, count); }
+    Lanes used(Lanes out) const override { return stage_->used(out); }
     void run(const Window& in, const Window& out, Lanes lanes, device::Stream&) override {
         memory::RingShape shape;
         shape.slots = 1;
@@ -185,6 +189,27 @@ TEST_CASE("on a GPU: one small problem of each kind", "[sanitize]") {
                     CHECK(worst(expected, run_all(stage, job), bound(job.problem)) == "");
                 }
             }
+}
+
+TEST_CASE("on a GPU: the bits do not depend on which images, bands of rows or filters are computed at once") {
+    NEEDS_GPU();
+    for (const Pair stride : {Pair{1, 1}, Pair{3, 2}})
+        for (const PlaneCase& c : plane_cases()) {
+            Job job = plane_job(c, stride);
+            check(job.problem);
+            for (const Strategy* s : catalog()) {
+                if (s->backend != device::Backend::cuda || !s->unsupported(job.problem, *the_gpu()).empty())
+                    continue;
+                INFO(s->name << ": " << describe(job.problem));
+                OnGpu stage(plan(job.problem, *s, *the_gpu()));
+                CHECK(stage.pieces() > 1);
+                const auto whole = run_all(stage, job);
+                for (const Index pieces : {1, 3}) {
+                    const auto cut = run_all(stage, job, 0, pieces);
+                    CHECK(std::memcmp(cut.data(), whole.data(), whole.size() * sizeof(double)) == 0);
+                }
+            }
+        }
 }
 
 TEST_CASE("on a GPU: many tiles, in several pieces and by blocks that stay") {

@@ -42,12 +42,14 @@ void check_strategies(const Job& job) {
         INFO(s->name << ": " << describe(job.problem));
         const auto stage = plan(job.problem, *s, cpu);
         CHECK(stage->shape() == job.problem.out_shape());
-        CHECK(stage->lanes(Lanes::all(job.problem.in_shape())) == Lanes::all(stage->shape()));
+        CHECK(stage->lanes_of(0, stage->pieces()) == Lanes::all(stage->shape()));
+        CHECK(stage->used(Lanes::all(stage->shape())) == Lanes::all(job.problem.in_shape()));
         CHECK(stage->type() == job.problem.arithmetic());
         const auto whole = run_all(*stage, job);
         CHECK(worst(expected, whole, bound(job.problem)) == "");
         for (const Index chunk : {1, 7, 30})
             if (chunk < stage->shape().frames) CHECK(same_bits(run_all(*stage, job, chunk), whole));
+        if (stage->pieces() > 1) CHECK(same_bits(run_all(*stage, job, 0, 1), whole));
     }
 }
 

@@ -126,47 +126,55 @@ inline double bound(const Problem& p) {
     return 4 * u * (2 + std::sqrt(static_cast<double>(p.terms())));
 }
 
-/// The whole result in columns of `chunk` at a time (0: all at once). Each window holds what the stage says
-/// that it needs, among NaN (or the largest integers).
+/// Lanes `lanes` of the result in columns of `chunk` at a time, put into the whole result. Each window holds
+/// what the stage says that it needs, among NaN (or the largest integers).
 template <class T>
-std::vector<T> run_as(Stage& stage, const Job& job, Index chunk) {
+void run_lanes(Stage& stage, const Job& job, Lanes lanes, Index chunk, std::vector<T>& result) {
     const Problem& p = job.problem;
     const Shape in = p.in_shape(), out = stage.shape();
+    const Lanes used = stage.used(lanes);
     const Index bytes = bytes_of(p.in);
-    std::vector<T> result(static_cast<std::size_t>(out.samples()));
     device::Stream stream;
-    if (chunk == 0) chunk = out.frames;
     for (Index first = 0; first < out.frames; first += chunk) {
         const Span span{first, std::min(chunk, out.frames - first)}, need = stage.needed(span);
         if (need.first < 0 || need.end() > in.frames || need.count > stage.needed_at_most(span.count))
             throw std::logic_error("needed() is beyond what is there");
         const Index pitch = need.count + 3;
-        std::vector<std::byte> window(static_cast<std::size_t>(in.outer * pitch * in.inner * bytes),
+        std::vector<std::byte> window(static_cast<std::size_t>(used.outer_count * pitch * in.inner * bytes),
                                       std::byte{0xff});
-        for (Index o = 0; o < in.outer; ++o)
+        for (Index o = 0; o < used.outer_count; ++o)
             std::memcpy(window.data() + o * pitch * in.inner * bytes,
-                        job.stored.data() + job.at(o, need.first, 0),
+                        job.stored.data() + job.at(used.outer_first + o, need.first, 0),
                         static_cast<std::size_t>(need.count * in.inner * bytes));
         const Index out_pitch = span.count + 2;
-        std::vector<T> part(static_cast<std::size_t>(out.outer * out_pitch * out.inner), T{-77});
-        stage.run({window.data(), p.in, need, in.outer, in.inner, pitch},
-                  {reinterpret_cast<std::byte*>(part.data()), SampleTypeOf<T>::value, span, out.outer,
-                   out.inner, out_pitch},
-                  Lanes::all(in), stream);
-        for (Index o = 0; o < out.outer; ++o) {
+        std::vector<T> part(static_cast<std::size_t>(lanes.outer_count * out_pitch * out.inner), T{-77});
+        stage.run({window.data(), p.in, need, used.outer_count, in.inner, pitch, used.outer_first},
+                  {reinterpret_cast<std::byte*>(part.data()), SampleTypeOf<T>::value, span, lanes.outer_count,
+                   out.inner, out_pitch, lanes.outer_first},
+                  used, stream);
+        for (Index o = 0; o < lanes.outer_count; ++o) {
             std::copy_n(part.data() + o * out_pitch * out.inner, span.count * out.inner,
-                        result.data() + (o * out.frames + first) * out.inner);
+                        result.data() + ((lanes.outer_first + o) * out.frames + first) * out.inner);
             for (Index i = span.count * out.inner; i < out_pitch * out.inner; ++i)
                 if (part[static_cast<std::size_t>(o * out_pitch * out.inner + i)] != T{-77})
                     throw std::logic_error("written beyond the window");
         }
     }
-    return result;
 }
-inline std::vector<double> run_all(Stage& stage, const Job& job, Index chunk = 0) {
-    if (job.problem.arithmetic() == SampleType::float64) return run_as<double>(stage, job, chunk);
-    const auto single = run_as<float>(stage, job, chunk);
-    return {single.begin(), single.end()};
+/// The whole result in columns of `chunk` and `pieces` of the stage at a time (0: all at once).
+template <class T>
+std::vector<double> run_as(Stage& stage, const Job& job, Index chunk, Index pieces) {
+    const Shape out = stage.shape();
+    std::vector<T> result(static_cast<std::size_t>(out.samples()), T{-78});
+    const Index all = stage.pieces(), each = pieces == 0 ? all : pieces;
+    for (Index first = 0; first < all; first += each)
+        run_lanes(stage, job, stage.lanes_of(first, std::min(each, all - first)),
+                  chunk == 0 ? out.frames : chunk, result);
+    return {result.begin(), result.end()};
+}
+inline std::vector<double> run_all(Stage& stage, const Job& job, Index chunk = 0, Index pieces = 0) {
+    return job.problem.arithmetic() == SampleType::float64 ? run_as<double>(stage, job, chunk, pieces)
+                                                           : run_as<float>(stage, job, chunk, pieces);
 }
 
 /// The first output that is farther from what it should be than `allowed` times its terms, in words; empty:
