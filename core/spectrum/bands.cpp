@@ -72,10 +72,11 @@ Band covered(const Axis& axis, double low, double high) {
 
 Scale linear_bins(const Axis& axis) {
     const Limits limits = limits_of(axis, axis.complex ? -0.5 * axis.rate : 0, 0.5 * axis.rate);
+    const double slack = 1e-9 * axis.spacing();  // a bin at a limit is within, however both are rounded
     Scale scale;
     for (Index k = 0; k < axis.bins(); ++k) {
         const double f = axis.frequency(k);
-        if (f < limits.low || f > limits.high) continue;
+        if (f < limits.low - slack || f > limits.high + slack) continue;
         scale.centres.push_back(f);
         scale.bands.push_back({k, {1.0}});
     }

@@ -29,8 +29,9 @@ struct Axis {
 
     double spacing() const { return rate / static_cast<double>(nfft); }
     Index bins() const { return complex ? nfft : nfft / 2 + 1; }
+    // Multiplied before it is divided, so that the last bin is at half the rate and not beside it.
     double frequency(Index bin) const {
-        return static_cast<double>(bin - (complex ? nfft / 2 : 0)) * spacing();
+        return static_cast<double>(bin - (complex ? nfft / 2 : 0)) * rate / static_cast<double>(nfft);
     }
 };
 

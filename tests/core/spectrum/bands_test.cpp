@@ -111,6 +111,22 @@ TEST_CASE("logarithmic bands are means") {
     CHECK(scale.centres.back() < 24000);
 }
 
+TEST_CASE("the bin at the Nyquist frequency is there, however the spacing is rounded") {
+    for (const double rate : {8000.0, 44100.0, 1000.0, 0.3, 100.0 / 3})
+        for (Index nfft = 2; nfft <= 1000; ++nfft) {
+            CAPTURE(rate, nfft);
+            const Scale scale = linear_bins({nfft, rate, false, {}, {}});
+            REQUIRE(static_cast<Index>(scale.centres.size()) == nfft / 2 + 1);
+            REQUIRE(static_cast<Index>(linear_bins({nfft, rate, true, {}, {}}).centres.size()) == nfft);
+            // A limit that names a bin takes it, rounded as anybody may have worked it out.
+            const double named = static_cast<double>(nfft / 3) * (rate / static_cast<double>(nfft));
+            if (nfft >= 3)
+                REQUIRE(static_cast<Index>(linear_bins({nfft, rate, false, {}, named}).centres.size()) ==
+                        nfft / 3 + 1);
+        }
+    CHECK(linear_bins({240, 8000, false, {}, {}}).centres.back() == 4000);
+}
+
 TEST_CASE("limits pick bins, and senseless ones are wrong requests") {
     const Scale scale = linear_bins({1000, 8000, false, 100.0, 200.0});
     CHECK(scale.centres.size() == 13);
