@@ -15,8 +15,11 @@ void catch_signals() {
     struct sigaction action {};
     action.sa_handler = [](int signal) { received = signal; };
     sigemptyset(&action.sa_mask);
-    for (int signal : {SIGINT, SIGTERM, SIGUSR1})
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU})
         sigaction(signal, &action, nullptr);
+    struct sigaction hangup {};
+    sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup's stays
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), not a crash
 }

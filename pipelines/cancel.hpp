@@ -19,7 +19,8 @@ class Cancelled : public std::runtime_error {
     bool kept_;
 };
 
-/// From now on SIGINT, SIGTERM and SIGUSR1 ask for a clean stop instead of ending the process.
+/// From now on what terminals and batch systems send to end a process (SIGINT, SIGTERM, SIGHUP, SIGUSR1,
+/// SIGUSR2, SIGXCPU) asks for a clean stop; a hangup that is ignored already (nohup) stays so.
 void catch_signals();
 /// The signal that came, or 0.
 int signal_received();

@@ -336,7 +336,8 @@ class Test:
     def test_signals(self):
         source = self.folder / "long2.h5"
         write_signal(source, self.noise.standard_normal((2_000_000, 2), dtype="f4"))
-        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138), (signal.SIGHUP, 129),
+                               (signal.SIGUSR2, 140), (signal.SIGXCPU, 152)):
             folder = self.place()
             process = subprocess.Popen([str(self.convoy), "filter", str(source), "-o", str(folder / "o.h5"), *TAPS,
                                         "--strategy", "reference", "--threads", "1", "--chunk", "1000"],
@@ -348,6 +349,19 @@ class Test:
             assert process.returncode == status, (number, process.returncode, said)
             assert not out and said.count("\n") == 1 and "signal" in said, said
             assert not list(folder.iterdir()), list(folder.iterdir())
+
+    def test_nohup(self):
+        """A terminal that goes away does not stop what nohup started."""
+        source, folder = self.folder / "long3.h5", self.place()
+        write_signal(source, self.noise.standard_normal((200_000, 2), dtype="f4"))
+        process = subprocess.Popen(["nohup", str(self.convoy), "filter", str(source), "-o", str(folder / "o.h5"), *TAPS,
+                                    "--strategy", "reference", "--threads", "1", "--chunk", "1000"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while process.poll() is None and not (folder / "o.h5.part").exists():
+            time.sleep(0.002)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        assert process.returncode == 0 and (folder / "o.h5").exists()
 
     def test_help(self):
         text = self.run("--help").stdout
