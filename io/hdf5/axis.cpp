@@ -91,7 +91,7 @@ std::optional<AxisChoice> from_format(const Source& source) {
 }
 
 std::optional<AxisChoice> from_stamps(const Source& source) {
-    for (const std::string& path : stamp_names(source)) {
+    for (const std::string& path : stamp_names(source, 1)) {
         Object stamps = open_object(source.home, path);
         const auto dims = dataset_extents(stamps);
         const auto axis = only_axis(source.dims.size(), [&](int a) {
@@ -129,7 +129,7 @@ bool is_time_name(std::string_view name) {
     return std::find(names.begin(), names.end(), plain) != names.end();
 }
 
-std::vector<std::string> stamp_names(const Source& source) {
+std::vector<std::string> stamp_names(const Source& source, Index least) {
     Lock lock;
     std::vector<std::string> names;
     const std::string group = groups_above(source.home_name).front();
@@ -143,7 +143,7 @@ std::vector<std::string> stamp_names(const Source& source) {
         const auto dims = dataset_extents(object);
         Type type(H5Dget_type(object));
         const auto element = element_of(type);
-        if (dims && dims->size() == 1 && (*dims)[0] > 1 && element && element->parts == 1)
+        if (dims && dims->size() == 1 && (*dims)[0] >= least && element && element->parts == 1)
             names.push_back(path);
     }
     return names;

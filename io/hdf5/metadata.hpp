@@ -41,7 +41,7 @@ AxisChoice time_axis(const Source& source, const OpenOptions& options);
 /// Whether an axis or a dataset is called so because it is time.
 bool is_time_name(std::string_view name);
 /// Paths in source.home of one-dimensional datasets beside the signal that may hold its time stamps.
-std::vector<std::string> stamp_names(const Source& source);
+std::vector<std::string> stamp_names(const Source& source, Index least = 2);
 
 // --- scales.cpp
 
@@ -88,9 +88,12 @@ std::optional<Start> start_in_file(const Source& source);
 /// fits neither.
 Scaling scaling_of(const Source& source, Index channels);
 
-/// The stored integer that stands for NaN: CF's _FillValue or missing_value, of packed data (with
-/// scale_factor or add_offset). nullopt where there is none.
+/// The stored number that stands for NaN: CF's _FillValue or missing_value, of floats and of packed integers
+/// (with scale_factor or add_offset). nullopt where there is none.
 std::optional<double> fill_value_of(const Source& source);
+/// Whether a fill value of floats marks what is missing: NaN does already, Inf is data, and zeros are silence
+/// more often than gaps.
+bool stands_for_nan(double fill);
 
 // --- recording.cpp
 

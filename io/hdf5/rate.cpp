@@ -168,6 +168,18 @@ std::optional<Rate> febus_rate(const Source& source) {
     if (spacing->numbers[1] <= 0) return std::nullopt;
     return Rate{1e3 / spacing->numbers[1], "attribute Spacing of " + zone + " (ms)"};
 }
+
+/// Attributes that are named as a rate and hold none: the user looks at them and wonders.
+std::string unusable_rates(hid_t object, const std::string& name) {
+    std::string text;
+    for (const std::string& attribute_name : attribute_names(object)) {
+        const auto held = understand(attribute_name) ? attribute(object, attribute_name) : std::nullopt;
+        if (held && !quantity(*held))
+            text += "attribute " + attribute_name + " of " + name +
+                    " (which is there, but is not one positive number); ";
+    }
+    return text;
+}
 }  // namespace
 
 std::optional<Rate> rate_in_attributes(hid_t object, const std::string& name) {
@@ -224,10 +236,15 @@ std::optional<Rate> rate_in_siblings(const Source& source) {
 }
 
 std::string rate_looked_for(const Source& source) {
-    std::string groups;
-    for (const std::string& group : groups_above(source.home_name))
+    Lock lock;
+    std::string groups, useless = unusable_rates(source.dataset, source.home_name);
+    for (const std::string& group : groups_above(source.home_name)) {
         groups += ", " + group;
-    return "attributes fs, sampling_rate, sample_rate, SamplingFrequency, OutputDataRate, rate, dt, "
+        const Object open = open_object(source.home, group);
+        if (open.valid()) useless += unusable_rates(open, group);
+    }
+    return useless +
+           "attributes fs, sampling_rate, sample_rate, SamplingFrequency, OutputDataRate, rate, dt, "
            "sample_interval, "
            "Xspacing and the like of " +
            source.home_name + groups +

@@ -51,7 +51,7 @@ class Hdf5Reader final : public Reader {
     std::unique_ptr<Samples> samples_;
     bool channels_outer_ = false;  // which side of time the selected channels are on
     std::vector<Index> selected_;  // by position in the output; empty: all
-    std::optional<double> fill_;   // the stored integer that stands for NaN: samples are delivered as floats
+    std::optional<double> fill_;   // the stored number that stands for NaN: samples are delivered as floats
 };
 
 Hdf5Reader::Hdf5Reader(const std::string& path, const OpenOptions& options)

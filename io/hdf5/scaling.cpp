@@ -65,14 +65,27 @@ Scaling scaling_of(const Source& source, Index channels) {
     return out;
 }
 
+bool stands_for_nan(double fill) {
+    return std::isfinite(fill) && fill != 0;
+}
+
 std::optional<double> fill_value_of(const Source& source) {
     Lock lock;
     const hid_t dataset = source.dataset;
     const Type type(H5Dget_type(dataset));
-    if (H5Tget_class(type) != H5T_INTEGER) return std::nullopt;
-    if (!has_attribute(dataset, "scale_factor") && !has_attribute(dataset, "add_offset")) return std::nullopt;
-    for (const char* name : {"_FillValue", "missing_value"})
-        if (const auto held = attribute(dataset, name); held && held->number()) return held->number();
+    const H5T_class_t kind = H5Tget_class(type);
+    const bool packed = has_attribute(dataset, "scale_factor") || has_attribute(dataset, "add_offset");
+    if (kind != H5T_FLOAT && !(kind == H5T_INTEGER && packed)) return std::nullopt;
+    for (const char* name : {"_FillValue", "missing_value"}) {
+        const auto held = attribute(dataset, name);
+        const auto value = held ? held->number() : std::nullopt;
+        if (!value) continue;
+        if (kind == H5T_INTEGER) return value;
+        if (!stands_for_nan(*value)) return std::nullopt;
+        // Written in another precision than the samples, it equals those that were rounded to theirs.
+        return source.element.type == SampleType::float32 ? static_cast<double>(static_cast<float>(*value))
+                                                          : *value;
+    }
     return std::nullopt;
 }
 

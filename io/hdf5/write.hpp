@@ -40,6 +40,7 @@ struct Change {
     std::vector<Index> selected;       // channels taken; empty: all
     bool scaled = false;               // scale factors and offsets were applied
     bool retyped = false;              // stored as another type than in the source
+    bool raw = false;                  // fill values are numbers as any other
     std::optional<std::string> start;  // ISO 8601, of the source's first sample
 
     bool moved() const { return first != 0 || step != up || frames_in != frames_out; }

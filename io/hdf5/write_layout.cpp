@@ -23,6 +23,7 @@ Change change_of(const OutputSpec& spec) {
     c.frames_in = r.shape.frames;
     c.selected = spec.selected.empty() ? spec.source->origin().recording().selected : spec.selected;
     c.scaled = !spec.raw && !r.scaling.trivial();
+    c.raw = spec.raw;
     c.start = r.start_time;
     return c;
 }

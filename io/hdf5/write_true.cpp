@@ -214,6 +214,8 @@ void make_true(hid_t object, const Change& c, Place place, const std::string& wh
         } else if (signal && (c.retyped || c.scaled) &&
                    among(n, {"fillvalue", "missingvalue", "validrange", "validmin", "validmax"})) {
             item.give_up();  // in units and type of what was stored
+        } else if (signal && !c.raw && among(n, {"fillvalue", "missingvalue"})) {
+            if (const auto fill = item.number(); fill && stands_for_nan(*fill)) item.give_up();  // it is NaN
         } else if (c.rate && is_rate(n)) {
             true_rate(item, c);
         } else if (c.rate && is_step(n)) {
