@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "app/log.hpp"
 #include "app/output.hpp"
@@ -124,8 +125,9 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
                 b.part, b.samples,
                 to_text(static_cast<Index>(b.done)) + "/" + to_text(static_cast<Index>(b.all)) + " files");
         };
-    options.finished = [](const pipelines::Outcome& outcome) {
-        if (!outcome.error.empty()) log_error(outcome.error);
+    options.finished = [told = std::set<std::string>()](const pipelines::Outcome& outcome) mutable {
+        // One that all channels of a file share is told once.
+        if (!outcome.error.empty() && told.insert(outcome.error).second) log_error(outcome.error);
         if (!outcome.report) return;
         tell_choices(*outcome.report);
         if (outcome.report->ending != pipelines::Ending::skipped) tell_work(*outcome.report);
@@ -142,14 +144,17 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         for (const pipelines::Outcome& o : outcomes)
             for (std::size_t i = 0; o.report && i < o.report->steps.size(); ++i)
                 log_text(o.input + ": " + o.report->steps[i].explanation);
-    std::string failed;
+    std::vector<std::string> failed;  // each input once, however many results it has
     for (const pipelines::Outcome& o : outcomes)
-        if (!o.report) failed += o.input + "\n";
-    if (params.given("failed-to")) write_text(params.text("failed-to"), failed);
+        if (!o.report && (failed.empty() || failed.back() != o.input)) failed.push_back(o.input);
+    std::string names, lines = "not done:\n";
+    for (const std::string& input : failed) {
+        names += input + "\n";
+        lines += printable(input) + "\n";
+    }
+    if (params.given("failed-to")) write_text(params.text("failed-to"), names);
     if (failed.empty()) return 0;
-    log_text("not done:\n");
-    for (const pipelines::Outcome& o : outcomes)
-        if (!o.report) log_text(printable(o.input) + "\n");
+    log_text(lines);
     return 3;
 }
 
@@ -170,7 +175,8 @@ int run_requests(std::vector<pipelines::JobRequest> requests, const Params& para
         throw usage_error("--jobs must be from 1 to 1024");
     check_side_files_of(requests, params);
     // Folders that come from a template, or a name that ends in a slash; one that was typed should be there.
-    if (!batch && requests.front().output != params.text("output")) pipelines::make_folders(requests.front());
+    for (pipelines::JobRequest& request : requests)
+        request.make_folders |= request.output != params.text("output");
     if (!batch) return run_single(std::move(requests.front()), params);
     return run_several(std::move(requests), params);
 }

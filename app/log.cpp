@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <set>
 
 #include "core/base/error.hpp"
 
@@ -36,8 +37,10 @@ void configure_log(const Params& params) {
                         : level == "info"  ? spdlog::level::info
                         : level == "error" ? spdlog::level::err
                                            : spdlog::level::warn);
-    on_warning([](const std::string& where, const std::string& text) {
-        logger()->warn("{}{}{}", where, where.empty() ? "" : ": ", text);
+    on_warning([told = std::set<std::string>()](const std::string& where, const std::string& text) mutable {
+        const std::string line = where + (where.empty() ? "" : ": ") + text;
+        // A file is looked at more than once (planned, joined, worked on), and is what it was.
+        if (told.insert(line).second) logger()->warn("{}", line);
     });
 }
 

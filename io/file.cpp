@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -80,6 +82,16 @@ void File::write_at(const std::string& path, Index offset, const void* from, Ind
 
 void File::flush(const std::string& path) const {
     if (::fdatasync(descriptor_) != 0) throw failed(path, "cannot be written: " + system_error_text(errno));
+}
+
+std::string read_text(const std::string& path, const std::string& what) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        throw failed(path, "is a folder, and no " + what, "name a file in it");
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        throw failed(path, "the " + what + " cannot be read: " + system_error_text(errno), "check the name");
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void flush_folder(const std::string& path) {

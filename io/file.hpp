@@ -40,6 +40,10 @@ class File {
     int descriptor_ = -1;
 };
 
+/// All of a small text file, or of a pipe. Error, naming it as `what` ("pipeline file"), where it cannot be
+/// read or is a folder.
+std::string read_text(const std::string& path, const std::string& what);
+
 /// Waits until the names in the folder of `path` are on the disk.
 void flush_folder(const std::string& path);
 

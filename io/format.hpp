@@ -207,6 +207,13 @@ std::string ending_of(const OutputSpec& spec);
 /// Whether an output of that name is audio; all others are HDF5.
 bool writes_audio(const std::string& path);
 
+/// Of an audio output: what its samples are times to be 1 at full scale, and the largest of these that it
+/// holds: 1 of floats, one step less of integers.
+struct FullScale {
+    double gain, largest;
+};
+FullScale full_scale(const OutputSpec& spec);
+
 /// "0,2,5-9,100-1100:4" as channel numbers below `count`, in that order. Error (a wrong request) otherwise.
 std::vector<Index> parse_channels(const std::string& text, Index count, const std::string& where);
 

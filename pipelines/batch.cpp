@@ -33,19 +33,12 @@ constexpr Param list[] = {
     {.name = "shard", .value = "I/N", .help = "take one of N parts of the inputs; slurm: an array job's own"},
 };
 
-void make_folder(const std::string& output) {
-    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
-    std::error_code error;
-    if (!folder.empty()) std::filesystem::create_directories(folder, error);
-    if (error) throw failed(folder.string(), "cannot be made: " + error.message());
-}
-
 Outcome run_one(JobRequest request, bool several) {
     Outcome outcome;
     outcome.input = request.input;
     outcome.output = request.output;
     try {
-        if (several || !request.split_outputs.empty()) make_folders(request);
+        request.make_folders |= several || !request.split_outputs.empty();
         outcome.report = Job(std::move(request)).run();
     } catch (const Error& error) {
         outcome.error = error.what();
@@ -176,14 +169,6 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
     if (kept && signal_received() != 0) throw Cancelled(signal_received(), true);
     check_cancelled();
     return outcomes;
-}
-
-void make_folders(const JobRequest& request) {
-    if (request.output != "null") make_folder(request.output);
-    for (const std::string& output : request.split_outputs)
-        make_folder(output);
-    for (const StepCall& call : request.steps)
-        if (call.step->name == "save") make_folder(call.params.text("path"));
 }
 
 Json batch_report(Json files, Index failed) {

@@ -45,9 +45,6 @@ int files_at_once(const std::vector<JobRequest>& requests, Index threads);
 /// Runs the jobs, `jobs` at a time; outcomes in the order of the requests. Throws only Cancelled.
 std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options);
 
-/// Makes the folders that a job's outputs go to.
-void make_folders(const JobRequest& request);
-
 /// The outcomes as JSON: the reports, or why there is none.
 Json to_json(const std::vector<Outcome>& outcomes);
 /// Files, an array, and how many of them failed: schema convoy.batch/1.

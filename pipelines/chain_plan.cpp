@@ -87,6 +87,14 @@ ChainPlan plan_steps(io::Reader& input, std::span<const StepCall> steps, const E
 
 }  // namespace
 
+StepCall without_picture(const StepCall& call) {
+    StepCall bare{call.step, Params({call.step->params.begin(), call.step->params.end()}), call.place};
+    for (const Param& p : bare.params.declared())
+        if (call.params.given(p.name) && !p.name.starts_with("png"))
+            bare.params.set(p.name, call.params.text(p.name), call.place);
+    return bare;
+}
+
 void open_as_image(io::OpenOptions& options, std::span<const StepCall> steps) {
     if (steps.empty() || !steps.front().step->image) return;
     options.image = true;

@@ -22,6 +22,9 @@ struct StepCall {
     std::string place = {};  // where it was written: "pipeline.yaml:12"
 };
 
+/// The call without what it draws.
+StepCall without_picture(const StepCall& call);
+
 /// Has the input opened as an image, streamed along its columns, where the first step works on images.
 void open_as_image(io::OpenOptions& options, std::span<const StepCall> steps);
 

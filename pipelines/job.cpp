@@ -87,7 +87,9 @@ struct Job::State {
         bool nan = false;
     };
     Extremes extremes();
+    double guard_scale();
     double output_scale();
+    void make_folders();
     std::unique_ptr<io::Writer> create_file();
     std::unique_ptr<io::Writer> create();
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
@@ -234,10 +236,21 @@ bool Job::State::scaled_by_peak() const {
            !(plan.flow.signal && in.type == SampleType::int16 && in.scaling.gain.size() <= 1);
 }
 
+// What samples are divided by so that audio holds the largest of them.
+double Job::State::guard_scale() {
+    io::OutputSpec written = spec;
+    written.type = computed();  // audio writers convert themselves
+    const auto [gain, most] = io::full_scale(written);
+    // In float32 the largest sample must not be rounded up to full scale.
+    const double largest = most < 1 && computed() == SampleType::float32 ? std::min(most, 1 - 0x1p-24) : most;
+    const double peak = extremes().peak * gain;
+    return peak > 0.5 * (1 + most) ? peak / largest : 1;  // less than half a step beyond is rounded
+}
+
 // What samples are divided by on their way to the file; integers that may have to stand for NaN set one
 // aside.
 double Job::State::output_scale() {
-    if (io::writes_audio(spec.path)) return scaled_by_peak() ? std::max(1.0, extremes().peak) : 1;
+    if (io::writes_audio(spec.path)) return scaled_by_peak() ? guard_scale() : 1;
     if (spec.type != SampleType::int16) return 1;
     if (scaled_by_peak()) {
         const Extremes found = extremes();
@@ -246,6 +259,21 @@ double Job::State::output_scale() {
     }
     const std::vector<double>& gain = report.input.scaling.gain;
     return gain.empty() ? 1 : std::abs(gain.front());
+}
+
+// Not before: what cannot be opened or planned leaves no empty folders.
+void Job::State::make_folders() {
+    if (!request.make_folders) return;
+    std::vector<std::string> paths = request.split_outputs;
+    if (spec.path != "null") paths.push_back(spec.path);
+    for (const io::OutputSpec& s : saved)
+        paths.push_back(s.path);
+    for (const std::string& path : paths) {
+        const auto folder = std::filesystem::path(path).parent_path();
+        std::error_code error;
+        if (!folder.empty()) std::filesystem::create_directories(folder, error);
+        if (error) throw failed(folder.string(), "cannot be made: " + error.message());
+    }
 }
 
 std::unique_ptr<io::Writer> Job::State::create_file() {
@@ -416,6 +444,7 @@ JobReport Job::run() {
     s.report.ending = s.survival->ending();
     if (s.report.ending == Ending::skipped) return s.report;
     if (!s.split) learn(s.plan, s.stream);
+    s.make_folders();
     const auto writer = s.illustrated(s.create());
     const auto saving = s.save(writer->ordered());
     const auto journal = s.file ? s.survival->begin(*s.file, s.computed(), s.stream) : nullptr;

@@ -30,6 +30,7 @@ struct JobRequest {
     std::vector<std::string> split_outputs = {};  // one for each input, where it is cut at inputs
     bool skip_finished =
         false;  // an output of this very job is left as it is, or extended where its input has grown
+    bool make_folders = false;  // of outputs, whose names nobody typed
 };
 
 /// An intermediate result that is written too.

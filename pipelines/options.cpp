@@ -28,7 +28,7 @@ constexpr Param input_list[] = {
     {.name = "gaps",
      .kind = Kind::choice,
      .value = "WHAT",
-     .help = "what a gap in the time stamps is",
+     .help = "what a gap in the time stamps, or between joined files, is",
      .fallback = "error",
      .choices = "error,split,ignore"},
     {.name = "gap-tolerance",
@@ -182,8 +182,8 @@ Part part_of(const Params& input, const io::Recording& r) {
     if (const auto start = input.time_if("start")) {
         const double first = frame_of(*start, r, "start");
         if (first < 0 || first >= frames)
-            throw usage_error("--start " + input.text("start") + " is not within the signal of " +
-                                  to_text(r.shape.frames) + " samples",
+            throw usage_error(input.spelled("start") + " (" + input.text("start") +
+                                  ") is not within the signal of " + to_text(r.shape.frames) + " samples",
                               {}, r.label());
         part.first = static_cast<Index>(first);
         part.from_start = false;

@@ -43,7 +43,7 @@ JobTexts job_texts(const JobReport& report, const JobRequest& request, const std
         const StepReport& s = report.steps[i];
         std::string text = s.name + " " + described(request.steps[i].params, {"path"}) + " " + s.strategy;
         for (const auto& [key, value] : s.notes)
-            text += " " + key + "=" + value;
+            if (key != "frames") text += " " + key + "=" + value;  // an input may grow
         all.emplace_back("step " + std::to_string(i + 1), text + " " + std::string(name_of(s.type)));
     }
     all.emplace_back("taps", digest_text(digest(taps.data(), taps.size() * sizeof(double))));

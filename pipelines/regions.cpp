@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "core/base/error.hpp"
+#include "io/file.hpp"
 #include "pipelines/inputs.hpp"
 
 namespace convoy::pipelines {
@@ -19,8 +21,7 @@ struct Line {
 };
 
 std::vector<Line> lines_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw failed(path, "the table of regions cannot be read", "check the name");
+    std::istringstream file(io::read_text(path, "table of regions"));
     std::vector<Line> lines;
     Index number = 0;
     for (std::string text; std::getline(file, text);) {
@@ -41,6 +42,17 @@ double number_in(const Line& line, std::size_t column, const char* what) {
 
 std::string text_in(const Line& line, std::optional<std::size_t> column) {
     return column && *column < line.cells.size() ? line.cells[*column] : std::string();
+}
+
+void check_region(const Region& r, const std::string& place, const std::string& what) {
+    if (r.start < 0)
+        throw failed(place, "the " + what + " begins " + to_text(-r.start) + " s before the recording",
+                     "mend the table");
+    if (!(r.end > r.start))
+        throw failed(place,
+                     "the " + what + " holds no time: it begins at " + to_text(r.start) + " s and ends at " +
+                         to_text(r.end) + " s",
+                     "mend the table");
 }
 
 std::vector<Region> raven(const std::vector<Line>& lines, std::size_t begin) {
@@ -66,8 +78,7 @@ std::vector<Region> raven(const std::vector<Line>& lines, std::size_t begin) {
         if (selection &&
             !seen.insert(text_in(line, selection) + " " + to_text(r.start) + " " + to_text(r.end)).second)
             continue;
-        if (!(r.start >= 0 && r.end > r.start))
-            throw failed(line.place, "the selection holds no time", "mend the table");
+        check_region(r, line.place, "selection");
         if (!r.file.empty() && offset) {
             const double length = r.end - r.start;
             r.start = number_in(line, *offset, "File Offset (s)");
@@ -92,12 +103,56 @@ std::vector<Region> audacity(const std::vector<Line>& lines) {
             warn(line.place, "the label marks a moment, not a region, and is left out");
             continue;
         }
-        if (!(r.start >= 0 && r.end > r.start))
-            throw failed(line.place, "the region holds no time", "mend the table");
+        check_region(r, line.place, "region");
         regions.push_back(std::move(r));
     }
     return regions;
 }
+
+// Where a file's signal is: in which request, and how many seconds behind the first sample of what is joined
+// there.
+class Places {
+  public:
+    struct Place {
+        std::size_t request = 0;
+        double seconds = 0;
+    };
+
+    explicit Places(const std::vector<JobRequest>& requests) : requests_(requests) {}
+
+    Place of(const std::string& file, const std::string& row) {
+        const auto named = [&](const std::string& input) {
+            return std::filesystem::path(split_dataset(input).path).filename() == file;
+        };
+        for (std::size_t r = 0; r < requests_.size(); ++r) {
+            const JobRequest& request = requests_[r];
+            if (named(request.input)) return {r, 0};
+            const auto found = std::find_if(request.joined.begin(), request.joined.end(), named);
+            if (found == request.joined.end()) continue;
+            double seconds = length_of(request.input, request);
+            for (auto before = request.joined.begin(); before != found; ++before)
+                seconds += length_of(*before, request);
+            return {r, seconds};
+        }
+        throw usage_error("no input is called " + file, "name it among the inputs", row);
+    }
+
+  private:
+    double length_of(const std::string& input, const JobRequest& request) {
+        const auto [known, fresh] = lengths_.try_emplace(input, 0);
+        if (fresh) {
+            const io::Recording r = io::open(input, open_options(request.options))->recording();
+            if (!r.rate)
+                throw failed(r.label(), "regions of joined files need the sample rate, and none was found",
+                             "give --rate HZ");
+            known->second = static_cast<double>(r.shape.frames) / *r.rate;
+        }
+        return known->second;
+    }
+
+    const std::vector<JobRequest>& requests_;
+    std::map<std::string, double> lengths_;  // s
+};
 
 std::string numbered(const std::string& output, std::size_t number) {
     if (output == "null") return output;
@@ -124,30 +179,24 @@ std::vector<JobRequest> clips(const std::vector<JobRequest>& requests, const std
                               const std::string& table) {
     std::vector<JobRequest> all;
     std::vector<std::size_t> count(requests.size(), 0);
+    Places places(requests);
     for (const Region& region : regions) {
-        const auto named = [&](const JobRequest& r) {
-            return std::filesystem::path(split_dataset(r.input).path).filename() == region.file;
-        };
-        const auto found =
-            region.file.empty() ? requests.begin() : std::find_if(requests.begin(), requests.end(), named);
-        if (found == requests.end())
-            throw usage_error("no input is called " + region.file, "name it among the inputs",
-                              table + ":" + to_text(region.row));
+        const std::string row = table + ":" + to_text(region.row);
+        const auto place = region.file.empty() ? Places::Place{} : places.of(region.file, row);
         if (region.file.empty() && requests.size() > 1)
             throw usage_error("the table does not tell which of " + std::to_string(requests.size()) +
                                   " inputs its rows are of",
                               "give one input, or a table with the column Begin File", table);
-        const auto input = static_cast<std::size_t>(found - requests.begin());
-        JobRequest& clip = all.emplace_back(*found);
+        JobRequest& clip = all.emplace_back(requests[place.request]);
         for (const char* other : {"start", "end", "duration"})
             if (clip.options.given(other))
                 throw usage_error(clip.options.spelled(other) + " does not go with regions", "leave it out");
         for (const StepCall& call : clip.steps)
             if (call.step->name == "save")
                 throw usage_error("save does not go with regions", "leave it out", call.place);
-        clip.options.set("start", to_text(region.start) + "s");
-        clip.options.set("end", to_text(region.end) + "s");
-        clip.output = numbered(clip.output, ++count[input]);
+        clip.options.set("start", to_text(place.seconds + region.start) + "s", row);
+        clip.options.set("end", to_text(place.seconds + region.end) + "s", row);
+        clip.output = numbered(clip.output, ++count[place.request]);
     }
     return all;
 }

@@ -1,9 +1,7 @@
 #include "pipelines/replay.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include "core/base/error.hpp"
+#include "io/file.hpp"
 #include "pipelines/batch.hpp"
 
 namespace convoy::pipelines {
@@ -31,10 +29,7 @@ void set_all(Params& params, const Json& values, const std::string& where) {
 
 // The files of a report, of one or of many.
 std::vector<Json> files_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw failed(path, "the report cannot be read", "check the name");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const Json report = Json::parse(text, path);
+    const Json report = Json::parse(io::read_text(path, "report"), path);
     const std::string schema = text_at(report, "schema");
     if (schema == "convoy.report/1") return {report};
     const Json::Array* files = report.at("files").as_array();
@@ -61,7 +56,7 @@ JobRequest request_from(const Json& json, const std::string& where) {
             if (step.name == "save") continue;  // nothing is written
             StepCall call{&step, Params({step.params.begin(), step.params.end()}), where};
             set_all(call.params, entry.at("params"), where);
-            request.steps.push_back(std::move(call));
+            request.steps.push_back(without_picture(call));
         }
     return request;
 }

@@ -1,5 +1,6 @@
 #include "pipelines/requests.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -34,6 +35,11 @@ std::string recording_date(const std::string& input, const JobRequest& common) {
     open_as_image(options, common.steps);
     const io::Recording r = io::open(input, options)->recording();
     return (r.start_time ? *r.start_time : r.modified).substr(0, 10);
+}
+
+// A name that a folder would hardly have: neither one that is there, nor a template, and with an ending.
+bool looks_like_a_file(const std::string& output) {
+    return names_one_file({output}) && std::filesystem::path(output).has_extension();
 }
 
 // One output for each input, from a name, folder or template.
@@ -74,18 +80,55 @@ void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string
     }
 }
 
-// Runs of inputs of which each begins where the one before ends; where no times are known, all follow one
-// another.
-std::vector<std::vector<std::string>> runs_of(const std::vector<std::string>& inputs, const Params& options) {
-    std::vector<std::vector<std::string>> runs;
-    std::optional<io::Recording> before;
+// In the order of their start times, where all are known; else as they were named.
+std::vector<std::pair<std::string, io::Recording>> in_order_of_time(const std::vector<std::string>& inputs,
+                                                                    const Params& options) {
+    std::vector<std::pair<std::string, io::Recording>> all;
+    std::vector<std::pair<double, std::size_t>> starts;
     for (const std::string& input : inputs) {
-        const io::Recording recording = io::open(input, open_options(options))->recording();
-        const double jump = before ? samples_between(*before, recording).value_or(0) : 0;
-        if (!before || std::abs(jump) > 1.5) runs.emplace_back();
-        runs.back().push_back(input);
-        before = recording;
+        all.emplace_back(input, io::open(input, open_options(options))->recording());
+        const auto& start = all.back().second.start_time;
+        const auto time = start ? parse_time(*start) : std::nullopt;
+        if (time && time->unit == Time::Unit::absolute) starts.emplace_back(time->value, starts.size());
     }
+    if (starts.size() < all.size()) return all;
+    std::sort(starts.begin(), starts.end());
+    std::vector<std::pair<std::string, io::Recording>> sorted;
+    for (const auto& [ignored, i] : starts)
+        sorted.push_back(std::move(all[i]));
+    return sorted;
+}
+
+// Runs of inputs of which each begins where the one before ends; where no times are known, all follow one
+// another. `inputs` come out in that order.
+std::vector<std::vector<std::string>> runs_of(std::vector<std::string>& inputs, const JobRequest& common,
+                                              bool one_file) {
+    const double tolerance = open_options(common.options).gap_tolerance;
+    const std::string gaps = common.options.text("gaps");
+    std::vector<std::vector<std::string>> runs;
+    const io::Recording* before = nullptr;
+    std::string first_gap;
+    const auto ordered = in_order_of_time(inputs, common.options);
+    inputs.clear();
+    for (const auto& [input, recording] : ordered) {
+        const double jump = before ? samples_between(*before, recording).value_or(0) : 0;
+        const bool gap = std::abs(jump) > tolerance;
+        if (gap) {
+            const std::string told = "starts " + to_text(std::abs(jump) / *before->rate) + " s " +
+                                     (jump > 0 ? "after" : "before") + " the end of " + before->label();
+            if (common.options.given("gaps") && gaps == "error")
+                throw failed(recording.label(), told,
+                             "--gaps split makes a signal of each run of files, --gaps ignore one of all");
+            if (first_gap.empty()) first_gap = recording.label() + " " + told;
+        }
+        if (!before || (gap && gaps != "ignore")) runs.emplace_back();
+        runs.back().push_back(input);
+        inputs.push_back(input);
+        before = &recording;
+    }
+    if (one_file && runs.size() > 1)
+        warn(common.output, "is made a folder of " + to_text(static_cast<Index>(runs.size())) +
+                                " results: " + first_gap + "; --gaps ignore joins them all the same");
     return runs;
 }
 
@@ -107,14 +150,14 @@ std::vector<JobRequest> in_shard(std::vector<JobRequest> requests, const std::st
 }
 
 // One request a run of joined inputs.
-std::vector<JobRequest> joined_requests(const std::vector<std::string>& inputs, const Params& batch,
+std::vector<JobRequest> joined_requests(std::vector<std::string> inputs, const Params& batch,
                                         const JobRequest& common) {
     const std::string format = common.options.text("format");
+    const bool at_inputs = batch.text("split") == "input";
     std::vector<std::string> firsts;
-    const auto runs = runs_of(inputs, common.options);
+    const auto runs = runs_of(inputs, common, !at_inputs && looks_like_a_file(common.output));
     for (const auto& run : runs)
         firsts.push_back(run.front());
-    const bool at_inputs = batch.text("split") == "input";
     const auto outputs = outputs_for(at_inputs ? inputs : firsts, common.output, format, common);
     std::set<std::string> taken;
     check_apart(outputs, taken);
@@ -159,7 +202,7 @@ std::vector<std::string> tell_channels_apart(std::vector<std::string>& inputs, c
 std::vector<JobRequest> requests_for(std::vector<std::string> words, const Params& batch,
                                      const JobRequest& common) {
     std::vector<std::string> inputs = inputs_of(std::move(words), batch);
-    if (batch.flag("join")) return joined_requests(inputs, batch, common);
+    if (batch.flag("join")) return joined_requests(std::move(inputs), batch, common);
     if (batch.text("split") == "input")
         throw usage_error("--split input goes with --join", "give --join, or --split TIME");
     std::vector<std::string> channels;

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "io/file.hpp"
 
 namespace convoy::pipelines {
 
@@ -127,10 +126,7 @@ Yaml parse_yaml(const std::string& text, const std::string& name) {
 }
 
 Yaml read_yaml(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw failed(path, "the pipeline file cannot be read", "check the name");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return parse_yaml(text, path);
+    return parse_yaml(io::read_text(path, "pipeline file"), path);
 }
 
 }  // namespace convoy::pipelines

@@ -85,9 +85,9 @@ pipelines::JobRequest pipeline_job(const Call& call) {
                                        " inputs is compared: " + job.input);
     std::erase_if(job.steps, [](const pipelines::StepCall& s) { return s.step->name == "save"; });
     for (pipelines::StepCall& s : job.steps)
-        if (s.params.has("png")) s.params.set("png", "", s.place);
+        s = pipelines::without_picture(s);
     job.skip_finished = false;
-    if (job.output != "null") pipelines::make_folders(job);
+    job.make_folders = true;
     return job;
 }
 

@@ -70,7 +70,7 @@ void print_text(const io::Recording& r) {
             "  " + std::string(key) + std::string(key.size() < 14 ? 14 - key.size() : 1, ' ') + value + "\n";
     };
     line("format", r.format + ", " + bytes_text(static_cast<double>(r.file_bytes)));
-    line("samples", extents_text(r.dims) + ", " + r.stored_type + (r.complex ? ", complex" : ""));
+    line("samples", extents_text(r.dims) + ", " + r.stored_type);
     line("stored as", r.chunk.empty() ? "contiguous" : "chunks of " + extents_text(r.chunk));
     line("time axis",
          to_text(Index{r.time_axis}) + (r.time_axis_source.empty() ? "" : " (" + r.time_axis_source + ")"));

@@ -157,7 +157,8 @@ int run(const Call& call) {
     for (const std::string_view name : {"jobs", "fail-fast"})
         if (script.options.given(name)) params.set(name, script.options.text(name));
     const bool batch = requests.size() != 1 || params.given("failed-to");
-    if (!batch) pipelines::make_folders(requests.front());
+    for (JobRequest& request : requests)
+        request.make_folders = true;
     return app::run_requests(std::move(requests), params, batch);
 }
 

@@ -94,13 +94,12 @@ Counts run(Encoding encoding, const In* in, Index step, Index n, double gain, un
     return {};
 }
 
-/// What makes a sample of the spec's type 1 at full scale.
+}  // namespace
+
 double full_scale_gain(const OutputSpec& spec) {
     if (spec.type == SampleType::int16) return spec.scale_factor != 0 ? spec.scale_factor : 0x1p-15;
     return spec.type == SampleType::int32 ? 0x1p-31 : 1.0;
 }
-
-}  // namespace
 
 void encode(const OutputSpec& spec, Encoding encoding, const std::byte* src, Index pitch, Lanes lanes,
             Span part, unsigned char* out, Index frame_bytes, Losses& losses) {

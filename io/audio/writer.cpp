@@ -59,3 +59,13 @@ std::unique_ptr<Writer> create(const OutputSpec& spec) {
 }
 
 }  // namespace convoy::io::audio
+
+namespace convoy::io {
+
+FullScale full_scale(const OutputSpec& spec) {
+    const audio::Encoding encoding = audio::choose_encoding(spec, ending_of(spec) == "flac");
+    const double step = audio::is_integer(encoding) ? std::exp2(1 - audio::bits_of(encoding)) : 0;
+    return {audio::full_scale_gain(spec), 1 - step};
+}
+
+}  // namespace convoy::io

@@ -39,6 +39,9 @@ void encode(const OutputSpec& spec, Encoding encoding, const std::byte* src, Ind
 /// none such.
 Encoding choose_encoding(const OutputSpec& spec, bool integers_only);
 
+/// What makes a sample of the spec's type 1 at full scale.
+double full_scale_gain(const OutputSpec& spec);
+
 /// Metadata of the source, made true for the frames that are written (time_first, time_step, rate).
 Metadata travelling(const OutputSpec& spec);
 

@@ -301,7 +301,11 @@ def test_one_bad_file_does_not_stop_the_rest():
 def test_a_second_run_skips_what_is_finished_and_extends_what_has_grown():
     x = noise(6000)
     for steps, grown in (("  - filter: {lowpass: 1000}\n  - save: between.h5\n  - decimate: 4\n", "done"),
-                         ("  - detrend: constant\n", "done"), ("  - filter: {lowpass: 1000}\n  - decimate: 4\nexecution: {strategy: direct}\n", "extended")):
+                         ("  - detrend: constant\n", "done"), ("  - filter: {lowpass: 1000}\n  - decimate: 4\nexecution: {strategy: direct}\n", "extended"),
+                         ("  - select: {channels: [1, 0]}\n  - filter: {lowpass: 1000}\n", "extended"),
+                         ("  - spectrogram: {nfft: 120, hop: 7, scaling: complex}\n", "extended"),
+                         ("  - decimate: 2\n  - spectrogram: {nfft: 128, center: true, padding: reflect, db: true, average: 50ms}\n", "extended"),
+                         ("  - spectrogram: {nfft: 64, frequency_scale: mel, bins: 20}\n  - conv2d: {kernel: 'gaussian:1'}\n", "extended")):
         wav("x.wav", x[:4000])
         script("p.yaml", "inputs: x.wav\noutput: y.h5\nsteps:\n" + steps)
         ok("run", "p.yaml", "--overwrite")
@@ -312,9 +316,11 @@ def test_a_second_run_skips_what_is_finished_and_extends_what_has_grown():
         wav("x.wav", x)
         ok("run", "p.yaml", "--report", "r.json")
         assert json.loads(Path("r.json").read_text())["ending"] == grown, steps
-        y = result("y.h5")
+        (name,) = {"audio", "spectrogram", "conv2d"} & set(h5py.File("y.h5"))
+        y, times = (h5py.File("y.h5")[n][()] for n in (name, "time"))
         ok("run", "p.yaml", "--overwrite")
-        assert np.array_equal(result("y.h5"), y)
+        assert np.array_equal(h5py.File("y.h5")[name], y), steps
+        assert np.array_equal(h5py.File("y.h5")["time"], times), steps
     Path("y.h5").write_bytes(b"mine")
     refused(1, "exists already", "run", "p.yaml", "--plan")
     refused(1, "exists already", "run", "p.yaml")
@@ -409,6 +415,113 @@ def test_joined_inputs_are_one_signal():
     refused(3, "number of channels", "filter", "part0.wav", "mono.wav", "--join", "-o", "z.h5", *words)
 
 
+def test_files_are_joined_by_their_times():
+    x = noise(20000)
+    words = ["--filename-time", "_%H%M%S", "--overwrite", "--lowpass", "700"]
+    for k, name in enumerate(("a9_000009", "a0_000010", "a1_000011")):  # the first by time is the last by name
+        wav(f"{name}.wav", x[8000 * k:8000 * (k + 1)])
+    wav("whole.wav", x)
+    ok("filter", "whole.wav", "-o", "whole.h5", "--lowpass", "700", "--overwrite")
+    ok("filter", "a?_0000*.wav", "--join", "-o", "joined.h5", *words)
+    assert np.array_equal(result("joined.h5"), result("whole.h5")), "not in order of time"
+    for name in ("a0_000010.wav", "a9_000009.wav"):  # the second begins half a second before the first ends
+        os.rename(name, "b" + name[1:])
+    wav("b9_000009.wav", x[:12000])
+    status, _, err = convoy("filter", "b*.wav", "--join", "-o", "two.h5", *words)
+    assert status == 0 and sorted(os.listdir("two.h5")) == ["b0_000010.h5", "b9_000009.h5"]
+    assert "two.h5: is made a folder of 2 results: b0_000010.wav starts 0.5 s before the end of b9_000009.wav" in err, err
+    status, _, err = convoy("filter", "b*.wav", "--join", "-o", "one.h5", *words, "--gaps", "ignore")
+    assert status == 0 and "joined to it all the same" in err and result("one.h5").shape == (20000, 2)
+    ok("filter", "b*.wav", "--join", "-o", "one.h5", *words, "--gap-tolerance", "4000")
+    refused(1, ["b0_000010.wav: starts 0.5 s before", "--gaps ignore"], "filter", "b*.wav", "--join", "-o", "z.h5", *words, "--gaps", "error")
+    assert not Path("z.h5").exists()
+    # Jumps of less than a sample and a half add up.
+    for k in range(4):
+        with h5py.File(f"d{k}.h5", "w") as file:
+            file["x"] = x[:1000, 0]
+            file["x"].attrs["sampling_rate"] = 1000.0
+            file["x"].attrs["start_time"] = f"2024-01-01T00:00:0{k}.00{k}Z"
+    status, _, err = convoy("filter", "d?.h5", "--join", "-o", "drift.h5", "--lowpass", "100")
+    assert status == 0 and "d3.h5:/x: starts 3 samples after the end of the files joined before it" in err, err
+    # A folder that is named is made, whatever is cut where.
+    ok("filter", "d?.h5", "--join", "--split", "1.5s", "-o", "made/", "--lowpass", "100")
+    assert len(os.listdir("made")) == 3
+
+
+def test_guard_keeps_what_fits_and_clips_nothing():
+    x = noise(4000)
+    wav("loud.wav", x * 3 / np.abs(x).max())
+    wav("unit.wav", x / x.max())
+    wavfile.write("int.wav", RATE, np.int16(np.round(x / np.abs(x).max() * 20000)))
+    for name in ("loud", "unit"):
+        for bits in ("16", "24"):
+            out = ok("filter", f"{name}.wav", "-o", "y.wav", "--taps", script("one.txt", "1\n"), "--bits", bits, "--guard", "--overwrite",
+                     "--report", "-")
+            assert json.loads(out)["output"]["clipped"] == 0, (name, bits)
+            y = wavfile.read("y.wav")[1].astype(float)
+            shape = np.abs(y / np.abs(y).max() - x / np.abs(x).max()).max()
+            assert shape < 1e-4 and np.abs(y).max() > 0.9999 * 2**(15 if bits == "16" else 31), (name, bits, shape)
+    script("p.yaml", "inputs: int.wav\noutput: {path: y.wav, guard: true}\nsteps:\n  - select: {start: 0.1}\n")
+    ok("run", "p.yaml", "--overwrite")  # integers that only travel are left as they are
+    assert np.array_equal(wavfile.read("y.wav")[1], wavfile.read("int.wav")[1][800:])
+
+
+def test_missing_floats_are_nan():
+    x = noise(1000)[:, 0].astype("f4")
+    gappy = x.copy()
+    gappy[500:503] = np.float32(-999.9)
+    with h5py.File("x.h5", "w") as file:
+        for name, fill in (("attribute", -999.9), ("zero", 0.0), ("nan", np.nan)):
+            file[name] = gappy
+            file[name].attrs["_FillValue"] = fill
+    script("one.txt", "1\n")
+    for name, missing in (("attribute", 3), ("zero", 0), ("nan", 0)):
+        ok("filter", f"x.h5:/{name}", "-o", "y.h5", "--taps", "one.txt", "--overwrite")
+        with h5py.File("y.h5") as file:
+            assert np.isnan(file[name]).sum() == missing and ("source__FillValue" in file[name].attrs) == (missing > 0), name
+    ok("filter", "x.h5:/attribute", "-o", "y.h5", "--taps", "one.txt", "--overwrite", "--raw")
+    assert np.array_equal(result("y.h5", "attribute"), gappy)
+    with h5py.File("y.h5") as file:
+        assert "_FillValue" in file["attribute"].attrs
+
+
+def test_what_is_told_and_left():
+    """Folders that are no files, rates that are no rates; nothing told twice, no empty folder left."""
+    wav("x.wav", noise(4000))
+    os.mkdir("folder")
+    script("p.yaml", "inputs: x.wav\noutput: out/{stem}.h5\nsteps:\n  - gain: 1\n")
+    refused(1, "folder: is a folder, and no pipeline file", "run", "folder")
+    refused(1, "folder: is a folder, and no report", "run", "--replay", "folder")
+    refused(1, "folder: is a folder, and no report", "run", "--merge-reports", "folder")
+    refused(1, "folder: is a folder, and no table of regions", "run", "p.yaml", "--regions", "folder")
+    Path("bad.wav").write_bytes(b"nothing")
+    for words in (("run", "p.yaml", "bad.wav", "-o", "none/{stem}.h5"), ("filter", "bad.wav", "folder", "-o", "none/", "--lowpass", 9),
+                  ("spectrogram", "x.wav", "-o", "none/x.wav")):
+        assert convoy(*words)[0] in (1, 2, 3) and not Path("none").exists(), words
+    with h5py.File("x.h5", "w") as file:
+        file["x"] = np.zeros((900, 2))
+        file["x"].attrs["sampling_rate"] = 0.0
+    out = ok("inspect", "x.h5")
+    assert "sampling_rate of /x (which is there, but is not one positive number)" in out, out
+    _, _, err = convoy("run", "p.yaml", "x.h5")
+    assert err.count("nothing says which of its axes") == 1, err
+    with h5py.File("gap.h5", "w") as file:
+        file["x"] = np.zeros((900, 4))
+        file["timestamps"] = np.arange(900) / 100 + 5 * (np.arange(900) > 400)
+    status, _, err = convoy("filter", "gap.h5", "-o", "{stem}_{channel}.h5", "--lowpass", 9, "--gaps", "split", "--split", "2s",
+                            "--failed-to", "failed.txt")
+    assert status == 3 and err.count("error") == 1 and err.count("gap.h5\n") == 1, err
+    assert Path("failed.txt").read_text() == "gap.h5\n"
+    for table, said in (("-1\t1\tx\n", "begins 1 s before the recording"), ("3\t1\tx\n", "begins at 3 s and ends at 1 s"),
+                        ("7\t8\tx\n", "start in t.txt:1 (7s) is not within")):
+        Path("t.txt").write_text(table)
+        assert said in convoy("run", "p.yaml", "--regions", "t.txt")[2], table
+    with h5py.File("frame.h5", "w") as file:
+        file["x"] = np.zeros((1, 12))
+        file["timestamps"] = [5.0]
+    assert "as long as the time stamps" in ok("inspect", "frame.h5")
+
+
 def test_replay_and_merged_reports():
     x = noise(4000)
     for name in ("a", "b"):
@@ -418,6 +531,8 @@ def test_replay_and_merged_reports():
     ok("run", "p.yaml", "--report", "r.json")
     out = ok("run", "--replay", "r.json")
     assert out.count("the same") == 2, out
+    ok("spectrogram", "a.wav", "-o", "s.h5", "--png", "s.png", "--png-reduce", "mean", "--report", "s.json")
+    assert "the same" in ok("run", "--replay", "s.json"), "pictures are not drawn again"
     wav("b.wav", x * 0.5)
     status, out, _ = convoy("run", "--replay", "r.json")
     assert status == 1 and out.count("the same") == 1 and "b.wav: differs" in out, out
@@ -462,6 +577,12 @@ def test_clips_from_tables():
     assert np.array_equal(result("raven/a_0001.h5"), whole[4000:8000]) and result("raven/b_0001.h5").shape == (2000, 2)
     refused(2, ["raven.txt:3", "b.wav"], "run", "p.yaml", "--regions", "raven.txt")
     refused(2, "does not tell which", "run", "p.yaml", "a.wav", "b.wav", "-o", "z", "--regions", "labels.txt")
+    for k in range(2):
+        wav(f"half{k}.wav", x[8000 * k:8000 * (k + 1)])
+    Path("halves.txt").write_text(head + "1\tWaveform 1\t0.5\t1.1\thalf0.wav\t0.5\n2\tWaveform 1\t1.25\t1.5\thalf1.wav\t0.25\n")
+    ok("run", "p.yaml", "half?.wav", "--join", "-o", "halves/{stem}.h5", "--regions", "halves.txt")
+    for clip, first, end in ((1, 4000, 8800), (2, 10000, 12000)):
+        assert np.array_equal(result(f"halves/half0_000{clip}.h5"), whole[first:end]), clip
     Path("bad.txt").write_text("0.1\tnever\n")
     refused(1, "bad.txt:1", "run", "p.yaml", "--regions", "bad.txt")
 
