@@ -89,11 +89,6 @@ class Canvas {
     std::unique_ptr<cairo_t, Destroy> cairo_;
 };
 
-struct Range {
-    double low, high;
-    double share(double v) const { return (v - low) / (high - low); }
-};
-
 /// The ticks and the name of an axis below; share(value) is a value's place along it.
 template <class Share>
 void x_axis(const Canvas& c, Box b, const std::string& label, const std::vector<Tick>& ticks,

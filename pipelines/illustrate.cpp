@@ -1,20 +1,17 @@
 #include "pipelines/illustrate.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <mutex>
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
 #include "pipelines/picture.hpp"
+#include "pipelines/pixels.hpp"
 
 namespace convoy::pipelines {
 
 namespace {
-
-constexpr Index most_panels = 8;
 
 std::string attribute(const io::OutputSpec& spec, std::string_view name) {
     for (const auto& [key, value] : spec.attributes)
@@ -22,75 +19,14 @@ std::string attribute(const io::OutputSpec& spec, std::string_view name) {
     return {};
 }
 
-// The values of some channels, reduced to pixels as they come in.
-class Pixels {
-  public:
-    Pixels(Index channels, Index bins, Index frames, bool mean)
-        : bins_(bins), frames_(frames), channels_(std::min(channels, most_panels)), mean_(mean) {
-        const PanelSize size = panel_size(channels_);
-        columns_ = std::min(frames, size.columns);
-        rows_ = std::min(bins, size.rows);
-        const auto count = static_cast<std::size_t>(channels_ * rows_ * columns_);
-        values_.assign(count, std::numeric_limits<float>::quiet_NaN());
-        if (mean) counts_.assign(count, 0);
-    }
-    Index channels() const { return channels_; }
-
-    /// One row of the result: frames `span` of bin row % bins of channel row / bins; value(i) is the i-th.
-    template <class Value>
-    void add(Index row, Span span, const Value& value) {
-        if (row / bins_ >= channels_) return;
-        const Index at = (row / bins_ * rows_ + row % bins_ * rows_ / bins_) * columns_;
-        for (Index i = 0; i < span.count;) {
-            const Index column = (span.first + i) * columns_ / frames_;
-            const Index end =
-                std::min(span.count, ((column + 1) * frames_ + columns_ - 1) / columns_ - span.first);
-            float largest = -std::numeric_limits<float>::infinity();
-            double sum = 0;
-            std::uint32_t count = 0;
-            for (; i < end; ++i) {
-                const float v = value(i);
-                if (std::isnan(v)) continue;
-                largest = std::max(largest, v);
-                sum += static_cast<double>(v);
-                ++count;
-            }
-            if (count > 0) take(static_cast<std::size_t>(at + column), largest, sum, count);
-        }
-    }
-
-    Grid grid(Index channel) const {
-        const Index size = rows_ * columns_;
-        Grid g{columns_, rows_, {values_.begin() + channel * size, values_.begin() + (channel + 1) * size}};
-        for (std::size_t i = 0; mean_ && i < g.values.size(); ++i)
-            g.values[i] /= static_cast<float>(counts_[static_cast<std::size_t>(channel * size) + i]);
-        return g;
-    }
-
-  private:
-    void take(std::size_t at, float largest, double sum, std::uint32_t count) {
-        float& pixel = values_[at];
-        if (mean_) {
-            pixel = static_cast<float>((std::isnan(pixel) ? 0 : static_cast<double>(pixel)) + sum);
-            counts_[at] += count;
-        } else {
-            pixel = std::isnan(pixel) ? largest : std::max(pixel, largest);
-        }
-    }
-
-    Index bins_, frames_, channels_, columns_ = 0, rows_ = 0;
-    bool mean_;
-    std::vector<float> values_;
-    std::vector<std::uint32_t> counts_;
-};
-
 class IllustratingWriter : public io::Writer {
   public:
     IllustratingWriter(std::unique_ptr<io::Writer> inner, const io::OutputSpec& spec, std::string title,
-                       const PictureRequest& request)
+                       const PictureRequest& request, const device::Device& device)
         : inner_(std::move(inner)),
           spec_(spec),
           request_(request),
+          device_(device),
           bins_(spec.dims[spec.dims.size() - 2]),
           pixels_(spec.shape.outer / bins_, bins_, spec.shape.frames, request.mean) {
         picture_.title = std::move(title);
@@ -118,7 +54,7 @@ class IllustratingWriter : public io::Writer {
 
     void finish() override {
         describe();
-        draw(picture_, request_.file);
+        draw(picture_, request_.file, device_);
         try {
             inner_->finish();
         } catch (...) {
@@ -170,6 +106,7 @@ class IllustratingWriter : public io::Writer {
     std::unique_ptr<io::Writer> inner_;
     io::OutputSpec spec_;
     PictureRequest request_;
+    device::Device device_;
     Index bins_;
     Pixels pixels_;
     std::mutex mutex_;
@@ -179,8 +116,9 @@ class IllustratingWriter : public io::Writer {
 }  // namespace
 
 std::unique_ptr<io::Writer> illustrating_writer(std::unique_ptr<io::Writer> inner, const io::OutputSpec& spec,
-                                                const std::string& title, const PictureRequest& request) {
-    return std::make_unique<IllustratingWriter>(std::move(inner), spec, title, request);
+                                                const std::string& title, const PictureRequest& request,
+                                                const device::Device& device) {
+    return std::make_unique<IllustratingWriter>(std::move(inner), spec, title, request, device);
 }
 
 }  // namespace convoy::pipelines

@@ -312,7 +312,8 @@ std::unique_ptr<io::Writer> Job::State::illustrated(std::unique_ptr<io::Writer> 
     io::OutputSpec drawn = spec;
     drawn.type = computed();
     return illustrating_writer(std::move(writer), drawn,
-                               std::filesystem::path(report.input.path).filename().string(), plan.picture);
+                               std::filesystem::path(report.input.path).filename().string(), plan.picture,
+                               stream.device);
 }
 
 // Intermediate results come out of the pass that makes the result, where that passes all of it.

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "pipelines/canvas.hpp"
-#include "pipelines/colours.hpp"
+#include "pipelines/shading.hpp"
 
 namespace convoy::pipelines {
 
@@ -49,47 +48,6 @@ void frequency_axis(const Canvas& c, Box b, const std::vector<double>& rows) {
     c.upright("Frequency (" + unit.units + ")", b.x - 122, b.y + b.h / 2);
 }
 
-// Where the colours begin and end: round values that leave out the rarest, no more than 100 dB apart.
-Range value_range(const std::vector<Grid>& panels) {
-    std::vector<float> seen;
-    for (const Grid& g : panels)
-        for (const float v : g.values)
-            if (std::isfinite(v)) seen.push_back(v);
-    if (seen.empty()) return {-1, 0};
-    const auto at = [&](double share) {
-        const auto place =
-            seen.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(seen.size() - 1));
-        std::nth_element(seen.begin(), place, seen.end());
-        return static_cast<double>(*place);
-    };
-    const double high = 5 * std::ceil(at(0.9995) / 5);
-    const double low = 5 * std::floor(std::max(at(0.02), high - 100) / 5);
-    return {std::min(low, high - 5), high};
-}
-
-std::uint32_t colour_of(float value, Range range) {
-    if (std::isnan(value)) return 0xffd0d0d0u;
-    const double share = std::clamp(range.share(static_cast<double>(value)), 0.0, 1.0);
-    return heat_colours()[static_cast<std::size_t>(std::lround(255 * share))];
-}
-
-// The grid's pixels; the caller's to destroy.
-cairo_surface_t* image_of(const Grid& grid, Range range) {
-    const int w = static_cast<int>(grid.columns), h = static_cast<int>(grid.rows);
-    cairo_surface_t* image = cairo::image_surface_create(CAIRO_FORMAT_RGB24, w, h);
-    cairo::surface_flush(image);
-    unsigned char* const pixels = cairo::image_surface_get_data(image);
-    for (int row = 0; pixels != nullptr && row < h; ++row)
-        for (int column = 0; column < w; ++column) {
-            const std::uint32_t colour = colour_of(
-                grid.values[static_cast<std::size_t>(grid.columns * (h - 1 - row) + column)], range);
-            std::memcpy(pixels + row * cairo::image_surface_get_stride(image) + 4 * column, &colour,
-                        sizeof colour);
-        }
-    cairo::surface_mark_dirty(image);
-    return image;
-}
-
 void paint(const Canvas& c, Box b, const Grid& grid, Range range) {
     const int w = static_cast<int>(grid.columns), h = static_cast<int>(grid.rows);
     cairo_surface_t* image = image_of(grid, range);
@@ -126,19 +84,7 @@ PanelSize panel_size(Index panels) {
             static_cast<Index>(panels > 1 ? of_several : one_panel)};
 }
 
-std::string png_bytes(const Grid& grid) {
-    std::string bytes;
-    cairo_surface_t* image = image_of(grid, value_range({grid}));
-    const auto append = [](void* to, const unsigned char* data, unsigned int length) {
-        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
-        return CAIRO_STATUS_SUCCESS;
-    };
-    cairo::surface_write_to_png_stream(image, append, &bytes);
-    cairo::surface_destroy(image);
-    return bytes;
-}
-
-void draw(const SpectrogramPicture& picture, const std::string& path) {
+void draw(const SpectrogramPicture& picture, const std::string& path, const device::Device& device) {
     const double panels = static_cast<double>(picture.panels.size());
     const double each = panels > 1 ? of_several : one_panel;
     const double height = top + panels * each + (panels - 1) * gap + bottom;
@@ -149,7 +95,9 @@ void draw(const SpectrogramPicture& picture, const std::string& path) {
         seconds ? readable_time(time.high - time.low) : Readable{1, picture.time_units + "s"};
     for (std::size_t i = 0; i < picture.panels.size(); ++i) {
         const Box b{left, top + static_cast<double>(i) * (each + gap), width - left - right, each};
-        paint(c, b, picture.panels[i], values);
+        const PanelSize pixels = panel_size(static_cast<Index>(picture.panels.size()));
+        paint(c, b, raster::resample(within(picture.panels[i], values), pixels.columns, pixels.rows, device),
+              values);
         c.frame(b);
         x_axis(c, b, i + 1 == picture.panels.size() ? "Time (" + unit.units + ")" : "",
                linear_ticks(time.low / unit.factor, time.high / unit.factor, 8),

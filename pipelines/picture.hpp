@@ -4,15 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/signal.hpp"
+#include "core/raster/raster.hpp"
 
 namespace convoy::pipelines {
 
-/// Values on a grid of pixels, [row][column], row 0 at the bottom. NaN: nothing is known there.
-struct Grid {
-    Index columns = 0, rows = 0;
-    std::vector<float> values;
-};
+/// Values on a grid, [row][column], row 0 at the bottom. NaN: nothing is known there.
+using raster::Grid;
 
 /// A picture of one or more channels of a spectrogram, one panel above the other, in decibels.
 struct SpectrogramPicture {
@@ -35,8 +32,9 @@ PanelSize panel_size(Index panels);
 /// Error (a wrong request) where a picture's name promises another format than PNG.
 void check_picture_name(const std::string& path);
 
-/// Writes the picture. Throws Error if the file cannot be written.
-void draw(const SpectrogramPicture& picture, const std::string& path);
+/// Writes the picture, its panels resampled to their pixels on `device` (raster::resample()). Throws Error if
+/// the file cannot be written.
+void draw(const SpectrogramPicture& picture, const std::string& path, const device::Device& device);
 
 /// A grid alone, without axes, as the bytes of a PNG file.
 std::string png_bytes(const Grid& grid);

@@ -6,6 +6,12 @@
 
 namespace convoy::pipelines {
 
+/// The ends of an axis, or of colours.
+struct Range {
+    double low, high;
+    double share(double v) const { return (v - low) / (high - low); }
+};
+
 struct Tick {
     double value;
     std::string text;

@@ -115,7 +115,8 @@ TEST_CASE("colours rise evenly in lightness") {
 TEST_CASE("a picture shows the largest value under each pixel, however the columns come in") {
     const Index bins = 50, frames = 20000;
     const auto draw_in = [&](Index chunk, const std::string& path) {
-        auto writer = illustrating_writer(null_writer(), spec_of(1, bins, frames), "test", {path, false});
+        auto writer = illustrating_writer(null_writer(), spec_of(1, bins, frames), "test", {path, false},
+                                          device::cpu());
         for (Index first = 0; first < frames; first += chunk) {
             const Index count = std::min(chunk, frames - first);
             std::vector<float> part(static_cast<std::size_t>(bins * count), -80.0f);
@@ -152,6 +153,22 @@ TEST_CASE("a picture shows the largest value under each pixel, however the colum
     CHECK(bright < 75);
 }
 
+TEST_CASE("between the middles of few cells a picture goes over evenly, and what is unknown is grey") {
+    const Index bins = 2, frames = 4;
+    const File file("-few.png");
+    auto writer =
+        illustrating_writer(null_writer(), spec_of(1, bins, frames), "", {file.path, false}, device::cpu());
+    const std::vector<float> values{-80, -20, NAN, -20, -80, -20, NAN, -20};
+    writer->write({0, frames}, {0, bins, 0, 1}, reinterpret_cast<const std::byte*>(values.data()), frames);
+    writer->finish();
+    const auto seen = brightness(file.path, "[(x / 64, 0.5) for x in range(1, 64)]");
+    for (std::size_t i = 8; i < 24; ++i)  // from the middle of the first cell to that of the second
+        CHECK(seen[i] > seen[i - 1] + 2);
+    for (std::size_t i = 33; i < 46; ++i)  // the third cell
+        CHECK(std::abs(seen[i] - 0xd0) < 1);
+    CHECK(seen[62] == seen[55]);
+}
+
 TEST_CASE("without its picture a result is not finished, and without its result no picture stays") {
     struct Inner : io::Writer {
         bool* finished;
@@ -167,15 +184,17 @@ TEST_CASE("without its picture a result is not finished, and without its result 
     const auto spec = spec_of(2, 4, 10);
     const File file("-both.png");
     CHECK_THROWS_AS(illustrating_writer(std::make_unique<Inner>(&finished, false), spec, "",
-                                        {"/nonexistent-folder/x.png", false})
+                                        {"/nonexistent-folder/x.png", false}, device::cpu())
                         ->finish(),
                     Error);
     CHECK_FALSE(finished);
-    CHECK_THROWS_AS(
-        illustrating_writer(std::make_unique<Inner>(&finished, true), spec, "", {file.path, true})->finish(),
-        Error);
+    CHECK_THROWS_AS(illustrating_writer(std::make_unique<Inner>(&finished, true), spec, "", {file.path, true},
+                                        device::cpu())
+                        ->finish(),
+                    Error);
     CHECK_FALSE(std::filesystem::exists(file.path));
-    illustrating_writer(std::make_unique<Inner>(&finished, false), spec, "", {file.path, true})->finish();
+    illustrating_writer(std::make_unique<Inner>(&finished, false), spec, "", {file.path, true}, device::cpu())
+        ->finish();
     CHECK(finished);
     CHECK(std::filesystem::exists(file.path));
 }

@@ -5,6 +5,7 @@
 
 #include "core/device/copy.hpp"
 #include "core/memory/memory.hpp"
+#include "core/spectrum/long_average.hpp"
 #include "core/spectrum/spectrum.hpp"
 #include "core/window/window.hpp"
 #include "tests/catch.hpp"
@@ -221,4 +222,37 @@ TEST_CASE("on the GPU: chunks change no bit, a NaN stays in its frames, silence 
             }
         }
     }
+}
+
+TEST_CASE("on the GPU: averages that are learnt chunk by chunk are the CPU's, in any memory and chunk",
+          "[gpu]") {
+    NEEDS_GPU();
+    for (const auto kind : {Average::Kind::mean, Average::Kind::max})
+        for (const Shape shape : {Shape{1, 60000, 2}, Shape{3, 40001, 1}})
+            for (const SampleType type : {SampleType::float32, SampleType::float64}) {
+                Problem p = problem_for(shape, 512, 128);
+                p.in = p.arithmetic = type;
+                p.average = Average{kind, 130, 0};  // 16640 samples a column: many chunks
+                if (shape.outer == 3) p.decibels = Decibels{1e-6, 3, -200};
+                const auto samples = stored(p);
+                const auto learnt = [&](const device::Device& device, Index chunk) {
+                    auto stage = plan_long_average(p, device);
+                    const Index frame = shape.inner * bytes_of(type);
+                    for (Index at = 0; at < shape.frames; at += chunk) {
+                        const Span part{at, std::min(chunk, shape.frames - at)};
+                        Window window = window_over(const_cast<std::byte*>(samples.data()) + at * frame, type,
+                                                    part, shape.outer, shape.inner);
+                        window.pitch = shape.frames;
+                        stage->learn(window, part, Lanes::all(shape));
+                    }
+                    return stage;
+                };
+                const auto here = learnt(device::cpu(), 4096), there = learnt(*the_gpu(), 1000);
+                const Index columns_all = there->shape().frames;
+                CHECK(columns_all == (there->shape() == here->shape() ? here->shape().frames : -1));
+                const auto expected = whole(*here, p, false);
+                CHECK(whole(*there, p, true) == expected);
+                const Span last{columns_all - 1, 1};  // a part of the columns
+                CHECK(columns(*there, p, samples, last, true) == columns(*here, p, samples, last, false));
+            }
 }
