@@ -81,6 +81,7 @@ struct Job::State {
     SampleType computed() const { return plan.chain.back()->type(); }
     Index outputs() const { return spec.shape.frames; }
     StreamReport pass(io::Writer& writer);
+    bool told_by_what_is_stored() const;
     bool scaled_by_peak() const;
     struct Extremes {
         double peak = 0;
@@ -89,7 +90,6 @@ struct Job::State {
     Extremes extremes();
     double guard_scale();
     double output_scale();
-    void make_folders();
     std::unique_ptr<io::Writer> create_file();
     std::unique_ptr<io::Writer> create();
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
@@ -206,7 +206,7 @@ void Job::State::look_around() {
     survival->look(job_texts(report, request, plan.taps), spec,
                    {resume && single_pass, resume || request.skip_finished, o.flag("overwrite")},
                    single_pass && !scaled_by_peak() && !io::writes_audio(spec.path) && plan.saved.empty() &&
-                       !plan.learns());
+                       !plan.learns() && told_by_what_is_stored());
     // Plain recordings go out without a chunk that only a later run would read.
     if (io::writes_audio(spec.path) && !resume && !request.skip_finished) spec.identity.clear();
 }
@@ -225,6 +225,11 @@ Job::State::Extremes Job::State::extremes() {
         found.nan |= level.nan > 0;
     }
     return found;
+}
+
+// Whether levels and hash of what was computed can be had from what was stored: not from less precision.
+bool Job::State::told_by_what_is_stored() const {
+    return spec.type == computed() || (computed() == SampleType::float32 && spec.type == SampleType::float64);
 }
 
 // Whether the peak of the whole result decides how it is written: audio that must not clip, integers in steps
@@ -259,21 +264,6 @@ double Job::State::output_scale() {
     }
     const std::vector<double>& gain = report.input.scaling.gain;
     return gain.empty() ? 1 : std::abs(gain.front());
-}
-
-// Not before: what cannot be opened or planned leaves no empty folders.
-void Job::State::make_folders() {
-    if (!request.make_folders) return;
-    std::vector<std::string> paths = request.split_outputs;
-    if (spec.path != "null") paths.push_back(spec.path);
-    for (const io::OutputSpec& s : saved)
-        paths.push_back(s.path);
-    for (const std::string& path : paths) {
-        const auto folder = std::filesystem::path(path).parent_path();
-        std::error_code error;
-        if (!folder.empty()) std::filesystem::create_directories(folder, error);
-        if (error) throw failed(folder.string(), "cannot be made: " + error.message());
-    }
 }
 
 std::unique_ptr<io::Writer> Job::State::create_file() {
@@ -345,6 +335,19 @@ void Job::State::warn_of_samples() {
     if (report.clipped > 0)
         warn(spec.path,
              to_text(report.clipped) + " samples were beyond the range of the output and were clipped");
+}
+
+void make_folders(const JobRequest& request) {
+    std::vector<std::string> paths = request.split_outputs;
+    if (request.output != "null") paths.push_back(request.output);
+    for (const StepCall& call : request.steps)
+        if (call.step->name == "save") paths.push_back(call.params.text("path"));
+    for (const std::string& path : paths) {
+        const auto folder = std::filesystem::path(path).parent_path();
+        std::error_code error;
+        if (!folder.empty()) std::filesystem::create_directories(folder, error);
+        if (error) throw failed(folder.string(), "cannot be made: " + error.message());
+    }
 }
 
 Job::Job(JobRequest request) : state_(std::make_unique<State>(std::move(request))) {
@@ -445,7 +448,8 @@ JobReport Job::run() {
     s.report.ending = s.survival->ending();
     if (s.report.ending == Ending::skipped) return s.report;
     if (!s.split) learn(s.plan, s.stream);
-    s.make_folders();
+    if (s.request.make_folders)  // not before: what cannot be opened or planned leaves no empty ones
+        make_folders(s.request);
     const auto writer = s.illustrated(s.create());
     const auto saving = s.save(writer->ordered());
     const auto journal = s.file ? s.survival->begin(*s.file, s.computed(), s.stream) : nullptr;

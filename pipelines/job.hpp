@@ -33,6 +33,9 @@ struct JobRequest {
     bool make_folders = false;  // of outputs, whose names nobody typed
 };
 
+/// Makes the folders that a job's outputs go to.
+void make_folders(const JobRequest& request);
+
 /// An intermediate result that is written too.
 struct SavedReport {
     std::string path;

@@ -150,13 +150,20 @@ void Survival::copy_kept(io::Writer& file, SampleType computed) {
     const Lanes lanes = Lanes::all(spec_.shape);
     const Index step = std::max<Index>(1, (Index{8} << 20) / (lanes.count() * bytes_of(spec_.type)));
     std::vector<std::byte> samples(static_cast<std::size_t>(step * lanes.count() * bytes_of(spec_.type)));
+    std::vector<float> narrow(computed != spec_.type ? static_cast<std::size_t>(step * lanes.count()) : 0);
     for (Index at = 0; at < frames; at += step) {
         check_cancelled();
         const Span span{at, std::min(step, frames - at)};
         before->read(span, lanes, samples.data(), span.count);
         file.write(span, lanes, samples.data(), span.count);
-        if (computed != spec_.type) continue;
-        const Window window{samples.data(), computed, span, spec_.shape.outer, spec_.shape.inner, span.count};
+        std::byte* results = samples.data();
+        if (computed != spec_.type) {  // float32 that is stored as float64
+            const auto* wide = reinterpret_cast<const double*>(samples.data());
+            std::transform(wide, wide + span.count * lanes.count(), narrow.begin(),
+                           [](double value) { return static_cast<float>(value); });
+            results = reinterpret_cast<std::byte*>(narrow.data());
+        }
+        const Window window{results, computed, span, spec_.shape.outer, spec_.shape.inner, span.count};
         add_levels(window, span, lanes, spec_.shape, entry_.progress.output);
         entry_.progress.hash.add(stats::hash(window, span, 0, lanes, spec_.shape));
     }

@@ -190,6 +190,9 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
         }
         return row[b.size()];
     };
+    const auto begun = [&](const std::string& candidate) { return candidate.starts_with(name); };
+    if (name.size() > 2 && std::count_if(names.begin(), names.end(), begun) == 1)  // cut short
+        return *std::find_if(names.begin(), names.end(), begun);
     std::string best;
     std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
     for (const std::string& candidate : names)

@@ -35,9 +35,11 @@ std::vector<std::vector<double>> matrix_of(const Params& p, Index channels, cons
             row.push_back(*weight);
         }
         if (row.size() != count)
-            throw usage_error(p.spelled("matrix") + ": a row has " + to_text(static_cast<Index>(row.size())) +
-                                  " weights, and there are " + to_text(channels) + " channels",
-                              "give one weight a channel", label);
+            throw usage_error(
+                p.spelled("matrix") + ": a row has " + to_text(static_cast<Index>(row.size())) +
+                    " weights, and there " +
+                    (channels == 1 ? "is one channel" : "are " + to_text(channels) + " channels"),
+                "give one weight a channel", label);
     }
     return rows;
 }

@@ -147,10 +147,11 @@ void flow_out(Flow& flow, const Problem& problem, std::vector<double> frequencie
     dims.push_back(problem.bins());
     axes.push_back({"frequency", "Hz", 0, 1, std::move(frequencies)});
     const Index frames = problem.average ? problem.average->frames : 1;
+    const Index in_first = std::min(frames, problem.transforms());  // the only column may be of fewer
     // The middle of the first frame, or of the frames that are averaged.
     const double centre = static_cast<double>(problem.start(0)) +
                           0.5 * static_cast<double>(problem.window_length()) +
-                          0.5 * static_cast<double>((frames - 1) * problem.hop);
+                          0.5 * static_cast<double>((in_first - 1) * problem.hop);
     const double step = static_cast<double>(frames * problem.hop);
     dims.push_back(problem.outputs());
     axes.push_back({"time", time.units, time.first + centre * time.step, step * time.step, {}});

@@ -321,6 +321,17 @@ def test_a_second_run_skips_what_is_finished_and_extends_what_has_grown():
         ok("run", "p.yaml", "--overwrite")
         assert np.array_equal(h5py.File("y.h5")[name], y), steps
         assert np.array_equal(h5py.File("y.h5")["time"], times), steps
+    # Reports tell of what stayed too, also where it is stored in another type than it was computed in.
+    for dtype, ending in (("float64", "extended"), ("float32", "extended"), ("int16", "done")):
+        script("p.yaml", f"inputs: x.wav\noutput: {{path: y.h5, output_dtype: {dtype}}}\nsteps:\n  - filter: {{lowpass: 1000}}\n")
+        told = []
+        for part in (x[:4000], x[:5000], x):
+            wav("x.wav", part)
+            told.append(json.loads(ok("run", "p.yaml", "--report", "-", *(["--overwrite"] if not told else []))))
+        anew = json.loads(ok("run", "p.yaml", "--report", "-", "--overwrite"))
+        assert told[2]["ending"] == ending and told[2]["output"]["hash"] == anew["output"]["hash"], dtype
+        for one, other in zip(told[2]["output_levels"], anew["output_levels"]):
+            assert one["peak"] == other["peak"] and abs(one["rms"] - other["rms"]) < 1e-9 * other["rms"], dtype
     Path("y.h5").write_bytes(b"mine")
     refused(1, "exists already", "run", "p.yaml", "--plan")
     refused(1, "exists already", "run", "p.yaml")
@@ -516,6 +527,13 @@ def test_what_is_told_and_left():
                         ("7\t8\tx\n", "start in t.txt:1 (7s) is not within")):
         Path("t.txt").write_text(table)
         assert said in convoy("run", "p.yaml", "--regions", "t.txt")[2], table
+    refused(2, "did you mean --lowpass?", "filter", "x.wav", "-o", "z.h5", "--low", "9")
+    script("mix.yaml", "inputs: x.wav\noutput: z.h5\nsteps:\n  - mix: mean\n  - mix: {matrix: [[1, 2]]}\n")
+    refused(2, "a row has 2 weights, and there is one channel", "run", "mix.yaml")
+    # One column for more than there is is centred on what there is.
+    ok("spectrogram", "x.wav", "-o", "long.h5", "--nfft", "64", "--hop", "32", "--average", "10s")
+    with h5py.File("long.h5") as file:
+        assert np.isclose(file["time"][0], (32 + 0.5 * 32 * 123) / RATE) and file["time"].shape == (1,)
     with h5py.File("frame.h5", "w") as file:
         file["x"] = np.zeros((1, 12))
         file["timestamps"] = [5.0]
