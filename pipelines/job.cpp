@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
 #include "pipelines/gaps.hpp"
 #include "pipelines/inputs.hpp"
 #include "pipelines/placement.hpp"
@@ -186,6 +187,10 @@ void Job::State::plan_output() {
     report.out_first = part.first;
     report.out_rate = plan.flow.rate;
     cuts = stream_cuts(*plan.input, plan.chain, plan.wanted, io::writes_audio(spec.path), stream);
+    if (cuts.total_bytes() > stream.memory_limit && !request.options.given("chunk"))
+        warn(report.input.label(), "the smallest chunk takes " +
+                                       bytes_text(static_cast<double>(cuts.total_bytes())) +
+                                       " of memory: what one output uses is not divided");
     spec.provenance = provenance(report, request);
     for (const Saved& s : plan.saved) {
         saved.push_back(describe(s.flow, s.flow.type, s.wanted, s.path, request.options, *reader));

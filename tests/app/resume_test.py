@@ -148,10 +148,18 @@ class Test:
         return Job(self, name, ["spectrogram", self.folder / "frames.h5", "--nfft", "256", "--hop", "64", "--threads", "1",
                                 "--chunk", "100"], "spectrogram")
 
+    def pictures_job(self, name):
+        """More pictures than a chunk holds, in groups."""
+        with h5py.File(self.folder / "pictures.h5", "w") as file:
+            file["data"] = self.rows.reshape(600, 40, 100)
+        return Job(self, name, ["conv2d", self.folder / "pictures.h5", "--kernel", "gaussian:2", *SLOW, "--chunk", "64KiB"],
+                   "conv2d")
+
     def test_kills(self):
         """SIGKILL at random moments, several times before one run comes to its end; what the journal does not claim is
         spoiled, as after a power cut."""
-        jobs = [self.frames_job("kill-frames"), self.rows_job("kill-rows"), self.image_job("kill-image")]
+        jobs = [self.frames_job("kill-frames"), self.rows_job("kill-rows"), self.image_job("kill-image"),
+                self.pictures_job("kill-pictures")]
         done = caught = resumed = 0
         while done < self.kills:
             job = jobs[done % len(jobs)]
