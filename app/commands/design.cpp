@@ -94,7 +94,9 @@ int run(const Call& call) {
     const Params& p = call.params;
     const double rate = p.number("rate");
     if (!p.given("rate") || !(rate > 0))
-        throw usage_error("a filter by frequency needs the sample rate", "give --rate HZ");
+        throw usage_error(p.given("taps") ? "the response over frequency needs the sample rate"
+                                          : "a filter by frequency needs the sample rate",
+                          "give --rate HZ");
     const Index points = p.integer("points");
     if (points < 2 || points > 10'000'000) throw usage_error("--points must be from 2 to 10000000");
     if (p.given("taps") && pipelines::names_band(p))

@@ -17,13 +17,16 @@ struct Input {
     bool complex = false;                         // inner counts real and imaginary parts
     Scaling scaling;                              // of the stored samples, by channel
     SampleType arithmetic = SampleType::float32;  // of the result, where it is computed
+    /// Channels are rows; where the shape does not tell, since there is one channel, who plans may say so: it
+    /// decides where more channels go.
+    bool rows = shape.outer > 1;
 
     Index parts() const { return complex ? 2 : 1; }
     Index channels() const { return shape.lanes() / parts(); }
 };
 
 /// Frames `frames` of `channels` (empty: all), in that order; samples stay as they are stored. Channels lie
-/// along the outer axis where there is more than one row, else along the inner one.
+/// along the outer axis where they are rows, else along the inner one.
 std::unique_ptr<Stage> pick(const Input& input, std::vector<Index> channels, Span frames);
 
 /// Takes the mean, or the line of least squares, out of each lane; both over its finite samples (as

@@ -8,7 +8,7 @@ namespace {
 class Mix : public Stage {
   public:
     Mix(const Input& input, const std::vector<std::vector<double>>& matrix)
-        : input_(input), shape_(input.shape), rows_(input.shape.outer > 1) {
+        : input_(input), shape_(input.shape), rows_(input.rows) {
         (rows_ ? shape_.outer : shape_.inner) =
             static_cast<Index>(matrix.size()) * (rows_ ? 1 : input.parts());
         for (const auto& row : matrix) {

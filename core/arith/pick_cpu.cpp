@@ -13,9 +13,8 @@ class Pick : public Stage {
     Pick(const Input& input, const std::vector<Index>& channels, Span frames)
         : type_(input.type), input_(input.shape), shape_(input.shape), first_(frames.first) {
         shape_.frames = frames.count;
-        const bool rows = input.shape.outer > 1;
         for (const Index channel : channels)
-            if (rows)
+            if (input.rows)
                 rows_.push_back(channel);
             else
                 for (Index part = 0; part < input.parts(); ++part)

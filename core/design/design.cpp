@@ -144,6 +144,10 @@ std::vector<double> firwin(Index numtaps, std::span<const double> cutoffs, Band 
     if (scale)
         for (double& tap : taps)
             tap /= gain;
+    if (std::any_of(taps.begin(), taps.end(), [](double tap) { return !std::isfinite(tap); }))
+        throw usage_error("the window " + std::string(window) + " of " + to_text(numtaps) +
+                              " taps leaves nothing in the pass band that could be scaled to a gain of 1",
+                          "give a larger --numtaps or another --window");
     return taps;
 }
 

@@ -45,7 +45,7 @@ Filter windowed_sinc(const Request& request);
 
 /// Taps as scipy.signal.firwin(numtaps, cutoffs, window=window, pass_zero=band, scale=scale, fs=rate), after
 /// the same checks as above. With `scale` the gain is exactly 1 at 0 Hz, the Nyquist frequency or the middle
-/// of the pass band.
+/// of the pass band; Error where it is 0 there (two taps of a Hann window).
 std::vector<double> firwin(Index numtaps, std::span<const double> cutoffs, Band band, std::string_view window,
                            double rate, bool scale = true);
 

@@ -6,9 +6,15 @@
 
 namespace convoy::pipelines {
 
+/// Channels lie before time: of one channel the shape alone does not tell.
+inline bool channel_rows(const Flow& flow) {
+    return flow.shape.outer > 1 || (flow.dims.size() > 1 && flow.time_axis > 0);
+}
+
 /// What flows in, for an operator that computes.
 inline arith::Input arith_input(const Flow& flow, const Execution& execution) {
-    return {flow.shape, flow.type, flow.complex, flow.scaling, arithmetic_of(flow, execution)};
+    return {flow.shape,        flow.type, flow.complex, flow.scaling, arithmetic_of(flow, execution),
+            channel_rows(flow)};
 }
 
 /// The flow behind such an operator: its shape, its arithmetic, nothing left to scale.

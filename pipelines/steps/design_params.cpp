@@ -52,8 +52,15 @@ design::Filter design_filter(const Params& p, double rate) {
     static Recent<Key, design::Filter> recent(16);
     const Key key{request.band,       request.cutoffs,  rate,          request.numtaps,
                   request.transition, request.atten_db, request.window};
-    return *recent.get(
-        key, [&] { return std::make_shared<const design::Filter>(design::windowed_sinc(request)); });
+    return *recent.get(key, [&] {
+        const auto filter = std::make_shared<const design::Filter>(design::windowed_sinc(request));
+        if (filter->lengthened)
+            warn({}, p.spelled("numtaps") + " " + p.text("numtaps") + " became " +
+                         to_text(static_cast<Index>(filter->taps.size())) + ": a " +
+                         std::string(design::name_of(request.band)) +
+                         " filter of an even length passes nothing at the Nyquist frequency");
+        return filter;
+    });
 }
 
 std::vector<std::pair<std::string, std::string>> design_notes(const Params& p, const design::Filter& filter) {

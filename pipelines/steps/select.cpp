@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/arith/arith.hpp"
 #include "core/base/error.hpp"
-#include "pipelines/step.hpp"
+#include "pipelines/steps/arith_input.hpp"
 #include "pipelines/steps/python.hpp"
 
 namespace convoy::step {
@@ -84,11 +83,14 @@ void keep_channels(const std::vector<Index>& kept, Flow& flow) {
 }
 
 Planned plan(const Params& p, Flow& flow, const Execution&) {
-    arith::Input input{flow.shape, flow.type, flow.complex, {}, flow.type};
+    const arith::Input input{flow.shape, flow.type, flow.complex, {}, flow.type, channel_rows(flow)};
     std::vector<Index> channels;
     if (p.given("channels")) {
         channel_axis(flow);
         channels = io::parse_channels(p.text("channels"), input.channels(), flow.label);
+        if (channels.size() > 1 && flow.dims.size() < 2)
+            throw usage_error("select makes several channels of a signal that has no axis for them",
+                              "take one", flow.label);
     }
     const Span frames = frames_kept(p, flow);
 

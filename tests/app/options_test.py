@@ -284,6 +284,21 @@ class Options(Test):
         self.refuse(*design, "-o", folder / "no" / "taps.txt", status=1, said=["no/taps.txt"])
         self.run(*design, "-o", "/dev/null")
 
+    def test_lengths_that_filters_cannot_have(self):
+        """A length that becomes another one is told, once a run; taps are never NaN."""
+        folder = self.place()
+        for band in (["--highpass", "50"], ["--bandstop", "50,90"]):
+            done = self.run("design", "--rate", "1000", *band, "--numtaps", "32", "-o", folder / "taps.npy", "--overwrite")
+            assert len(np.load(folder / "taps.npy")) == 33 and "--numtaps 32 became 33" in done.stderr, done.stderr
+        other = self.folder / "another.wav"
+        other.write_bytes(self.wav.read_bytes())
+        done = self.filter(self.wav, other, "-o", folder / "out", "--highpass", "50", "--numtaps", "32")
+        assert done.stderr.count("became 33") == 1, done.stderr
+        done = self.run("design", "--rate", "1000", "--lowpass", "50", "--numtaps", "32")
+        assert not done.stderr, done.stderr
+        self.refuse("design", "--rate", "1000", "--lowpass", "50", "--numtaps", "2", "--window", "hann", status=2,
+                    said=["hann", "--numtaps"])
+
     def test_dates_of_one_dataset_of_several(self):
         folder = self.place()
         with h5py.File(folder / "two.h5", "w") as file:

@@ -174,6 +174,35 @@ def test_channels_that_are_rows():
     near(result("y.h5", "data"), y[None], 2e-6)
 
 
+def test_one_channel_becomes_several():
+    x = noise(2000, 1)[:, 0].astype("f4")
+    weights = np.array([[2], [-3], [0.5]])
+    for axis, data in ((1, x[None]), (0, x[:, None])):
+        with h5py.File("x.h5", "w") as file:
+            file["data"] = data
+            file["data"].attrs["sampling_rate"] = float(RATE)
+        for steps, expected in ((["mix: {matrix: [[2], [-3], [0.5]]}"], weights * x),
+                                (["select: '0,0'"], np.stack([x, x])),
+                                (["mix: mean", "mix: {matrix: [[2], [-3], [0.5]]}", "keep_every: 2"],
+                                 (weights * x)[:, ::2]),
+                                (["mix: {matrix: [[2], [-3], [0.5]]}", "spectrogram: {nfft: 64, scaling: power}"],
+                                 None)):
+            script("p.yaml", f"inputs: {{files: x.h5, time_axis: {axis}}}\noutput: y.h5\nsteps:\n" +
+                   "".join(f"  - {step}\n" for step in steps))
+            for chunk in ("300", "64MiB"):
+                ok("run", "p.yaml", "--overwrite", "--chunk", chunk)
+                if expected is None:
+                    y = result("y.h5", "spectrogram")
+                    near(y, weights[:, :, None] ** 2 / 4 * y[0], 1e-6 * y.max())
+                else:
+                    near(result("y.h5", "data"), expected if axis else expected.T, 1e-6)
+    with h5py.File("x.h5", "w") as file:
+        file["data"] = x
+        file["data"].attrs["sampling_rate"] = float(RATE)
+    script("p.yaml", "inputs: x.h5\noutput: y.h5\nsteps:\n  - select: '0,0'\n")
+    refused(2, "no axis for them", "run", "p.yaml", "--overwrite")
+
+
 # ---------------------------------------------------------------- one pass
 PIPELINE = ["filter: {bandpass: [300, 2000], transition: 200}", "decimate: 2", "gain: -3", "resample: 3000",
             "envelope: {numtaps: 31}", "spectrogram: {nfft: 128, hop: 32, db: true}"]

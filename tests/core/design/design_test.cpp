@@ -99,6 +99,13 @@ row(signal.firwin(101, 300, window='hamming', fs=48000, pass_zero='highpass'))
     CHECK(windowed_sinc({Band::lowpass, {300}, 48000, 100, {}, 80, "hamming"}).taps.size() == 100);
 }
 
+TEST_CASE("a window that is zero everywhere is refused, instead of taps that are NaN") {
+    for (const char* window : {"hann", "bartlett", "bohman"}) {
+        CHECK_THROWS_AS(windowed_sinc({Band::lowpass, {300}, 48000, 2, {}, 80, window}), Error);
+        CHECK(windowed_sinc({Band::lowpass, {300}, 48000, 3, {}, 80, window}).taps[1] == 1);
+    }
+}
+
 TEST_CASE("the default transition is MNE's") {
     const std::vector<double> low{1}, middle{40}, high{95}, band{1, 40};
     CHECK(default_transition(low, 200) == 1);      // not wider than the cut-off
