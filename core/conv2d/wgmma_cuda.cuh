@@ -65,6 +65,21 @@ __device__ __forceinline__ void copy_bulk(unsigned to, const void* from, unsigne
         : "memory");
 }
 
+/// Registers of each thread of this group of four warps, from here on; a multiple of 8.
+template <int count>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count>
+__device__ __forceinline__ void leave_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+/// Products that are queued after the next barrier see what this thread has stored in shared memory.
+__device__ __forceinline__ void stores_seen() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /// d (64 x 128) = a (64 x 8) b (8 x 128), or added to what d is. A thread of warp w and lane l has, as its
 /// element i, row 16 w + l / 4 + 8 (i / 2 % 2) and column 8 (i / 4) + 2 (l % 4) + i % 2.
 __device__ __forceinline__ void multiply_64x128x8(float (&d)[64], std::uint64_t a, std::uint64_t b,

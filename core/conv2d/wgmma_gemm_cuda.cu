@@ -1,13 +1,14 @@
-// implicit_gemm on Hopper's tensor cores (sm_90a): the samples of a piece of the outputs are packed into
-// lines (wgmma_pack_cuda.cuh), then multiplied (wgmma_product_cuda.cuh). The next piece is packed on a queue
-// of its own meanwhile: packing waits for memory, products for the tensor cores.
+// implicit_gemm on Hopper's tensor cores (sm_90a): samples in lines are multiplied by weights
+// (wgmma_product_cuda.cuh). Lines of many channels are made in the same kernel (wgmma_lines_cuda.cuh); those
+// of few channels, and of samples that are not float32 as they are, are packed into memory first, for a piece
+// of the outputs at a time (wgmma_pack_cuda.cuh).
 #include "core/conv2d/wgmma_gemm_cuda.hpp"
 
 #include <algorithm>
 #include <limits>
 
+#include "core/conv2d/wgmma_lines_cuda.cuh"
 #include "core/conv2d/wgmma_pack_cuda.cuh"
-#include "core/conv2d/wgmma_product_cuda.cuh"
 
 namespace convoy::conv2d::gpu {
 
@@ -19,29 +20,34 @@ bool aligned(const void* at, Index step, int bytes) {
     return reinterpret_cast<std::uintptr_t>(at) % bytes == 0 && step * Index{sizeof(float)} % bytes == 0;
 }
 
+/// Whether lines are packed first: they must be, or serve so many tiles of filters that to make them anew for
+/// each takes longer.
+bool packs(const Problem& p, bool by_channels) {
+    const Index tiles = (p.group_filters() + tile_filters - 1) / tile_filters;
+    return !by_channels || p.in != SampleType::float32 || !p.scaling.trivial() ||
+           tiles > (p.precision == Precision::tf32 ? 1 : 2);
+}
+
 class WgmmaGemmStage : public CudaStage {
   public:
     WgmmaGemmStage(const Problem& p, const device::Device& d)
-        : CudaStage(p, d),
-          product_(p.precision == Precision::tf32 ? wgmma_product<false> : wgmma_product<true>),
-          blocks_(static_cast<unsigned>(std::max(d.attributes.multiprocessors, 1))) {
-        const std::size_t room = use_shared_memory(reinterpret_cast<const void*>(product_), d);
+        : CudaStage(p, d), blocks_(static_cast<unsigned>(std::max(d.attributes.multiprocessors, 1))) {
+        const std::size_t room = std::max<std::size_t>(d.attributes.shared_bytes_per_block, 49152) - 1024;
         steps_ = gemm_steps(p, room - barrier_bytes - most_shifts * sizeof(int));
-        const Pair out = p.outputs();
-        const std::size_t least = bytes({0, 1, 0, steps_.rows, 0, tile_columns}),
-                          all = bytes({0, p.images, 0, out.rows, 0, out.columns});
-        lines_ = device::Buffer(d, std::min(std::max(room_bytes, least), all));
+        packs_ = packs(p, steps_.by_channels);
+        if (steps_.exact)
+            product_ = packs_ ? wgmma_product<true, true> : wgmma_product<true, false>;
+        else
+            product_ = packs_ ? wgmma_product<false, true> : wgmma_product<false, false>;
+        use_shared_memory(reinterpret_cast<const void*>(product_), d);
         set_tables(p);
-        packed_.entries = reinterpret_cast<const int4*>(put(steps_.entries));
-        packed_.kinds = tables_.kinds;
-        packed_.width = tables_.width;
-        packed_.by_channels = steps_.by_channels;
-        packed_.line_step = static_cast<int>(steps_.by_channels ? 1 : p.stride.rows);
+        if (packs_) set_packing(p);
     }
 
   protected:
     void launch(const Job& job, cudaStream_t stream) override {
         const GemmPiece whole{0, job.images, 0, job.out_rows, 0, job.out_count};
+        if (!packs_) return queue(job, whole, stream);
         const GemmPiece most =
             next_piece(steps_, job.groups, whole, lines_.size(), tables_.filter_tiles, blocks_);
         for (Index n = 0; n < whole.images; n += most.images)
@@ -54,6 +60,17 @@ class WgmmaGemmStage : public CudaStage {
     }
 
   private:
+    void set_packing(const Problem& p) {
+        const Pair out = p.outputs();
+        const std::size_t least = bytes({0, 1, 0, steps_.rows, 0, tile_columns}),
+                          all = bytes({0, p.images, 0, out.rows, 0, out.columns});
+        lines_ = device::Buffer(device(), std::min(std::max(room_bytes, least), all));
+        packed_.entries = tables_.entries;
+        packed_.kinds = tables_.kinds;
+        packed_.width = tables_.width;
+        packed_.by_channels = steps_.by_channels;
+        packed_.line_step = static_cast<int>(steps_.by_channels ? 1 : p.stride.rows);
+    }
     std::size_t bytes(const GemmPiece& piece) const { return packed_bytes(steps_, problem().groups, piece); }
     template <class T>
     std::byte* put(const std::vector<T>& values) {
@@ -67,6 +84,7 @@ class WgmmaGemmStage : public CudaStage {
         Tables& t = tables_;
         t.steps = reinterpret_cast<const int4*>(put(steps_.steps));
         t.shifts = reinterpret_cast<const int*>(put(steps_.shifts));
+        t.entries = reinterpret_cast<const int4*>(put(steps_.entries));
         t.weights = reinterpret_cast<const float*>(put(steps_.weights));
         t.tile_weights = steps_.tile_weights;
         std::copy_n(steps_.taps, 2, t.taps);
@@ -96,10 +114,12 @@ class WgmmaGemmStage : public CudaStage {
         t.column = piece.column;
         t.pairs = job.out_steps.column == 1 && piece.column % 2 == 0 &&
                   aligned(job.out, job.out_steps.row, 8) && job.out_steps.channel % 2 == 0;
-        pack(job, piece, t, stream);
+        t.vectors = job.in_steps.channel == 1 && aligned(job.in, job.in_steps.column, 16) &&
+                    job.group_channels % 4 == 0;
+        if (packs_) pack(job, piece, t, stream);
         const std::size_t shared =
             t.stages * steps_.stage_bytes() + barrier_bytes + t.shift_count * sizeof(int);
-        product_<<<std::min(t.tiles, blocks_), threads, shared, stream>>>(job, t);
+        product_<<<std::min(t.tiles, blocks_), threads_of(packs_), shared, stream>>>(job, t);
         device::check_launch("implicit_gemm");
     }
 
@@ -111,8 +131,7 @@ class WgmmaGemmStage : public CudaStage {
         packed.image = piece.image;
         packed.first_row = piece.row * job.stride_rows - job.before_rows;
         packed.column = piece.column;
-        packed.vectors = job.in_steps.channel == 1 && aligned(job.in, job.in_steps.column, 16) &&
-                         job.group_channels % 4 == 0;
+        packed.vectors = t.vectors;
         const unsigned blocks =
             blocks_of(Index{packed.tiles} * packed.count * packed.kinds * job.groups * piece.images);
         dispatch(job.type, [&](auto stored) {
@@ -124,8 +143,9 @@ class WgmmaGemmStage : public CudaStage {
         device::check_launch("implicit_gemm");
     }
 
-    void (*product_)(Job, Tables);
+    void (*product_)(Job, Tables) = nullptr;
     unsigned blocks_;
+    bool packs_ = false;
     GemmSteps steps_;
     Tables tables_{};
     Packed packed_{};
@@ -158,11 +178,13 @@ double wgmma_gemm_cost(const Problem& p, const device::Device& d) {
     const double entries = whole(by_channels ? p.group_channels() : p.terms(), GemmSteps::entries_each);
     const double wasted =
         whole(p.group_filters(), tile_filters) * whole(p.outputs().columns, tile_columns) * entries;
+    if (!packs(p, by_channels)) return time_of(p, d, (tf32 ? 0.28 : 0.62) * wasted);
     const double places = static_cast<double>(by_channels ? p.in_shape().samples()
                                                           : p.images * p.groups * p.terms() *
                                                                 p.outputs().rows * p.outputs().columns);
     const double packed = places * entries * (tf32 ? 4 : 8);
-    return time_of(p, d, (tf32 ? 0.21 : 0.52) * wasted) + 1.2 * copy_time(d, 2 * packed);
+    return time_of(p, d, (tf32 ? 0.21 : 0.52) * wasted) +
+           (by_channels ? 1.2 : 2.2) * copy_time(d, 2 * packed);
 }
 
 }  // namespace convoy::conv2d::gpu

@@ -1,7 +1,8 @@
 // The product of wgmma_gemm: two groups of four warps compute 64 filters by one row (TF32: two rows) of 128
-// outputs each, from weights and lines of samples that one more warp has copied into shared memory steps
-// ahead (gemm_steps.hpp says what a step is). Blocks stay and take one tile after the other, so that copies
-// do not stop between tiles.
+// outputs each, from weights and lines of samples that other warps have put into shared memory steps ahead
+// (gemm_steps.hpp says what a step is): one that copies packed lines, or four that make lines
+// (wgmma_lines_cuda.cuh). Blocks stay and take one tile after the other, so that copies do not stop between
+// tiles.
 //
 // float32 is three products of TF32: the upper and the lower half of each factor, less the product of lower
 // halves. Tensor cores round sums towards zero, so chains of sums are short, small products first, and are
@@ -14,7 +15,14 @@
 
 namespace convoy::conv2d::gpu {
 
-constexpr int groups = 2, group_threads = 128, threads = groups * group_threads + 32;
+constexpr int groups = 2, group_threads = 128, line_threads = 256;
+constexpr int threads_of(bool packed) {
+    return groups * group_threads + (packed ? 32 : line_threads);
+}
+/// Of outputs in a block.
+constexpr int rows_of(bool exact) {
+    return exact ? 2 : 4;
+}
 constexpr int tile_filters = GemmSteps::tile_filters, tile_columns = GemmSteps::tile_columns;
 constexpr int chunks = GemmSteps::chunks;
 constexpr int unit = 16;  // bytes: four entries of a place, four terms of a filter
@@ -24,6 +32,7 @@ constexpr std::size_t barrier_bytes = 2 * most_stages * 8;
 struct Tables {
     const int4* steps;  // GemmSteps::Step, two each
     const int* shifts;
+    const int4* entries;  // GemmSteps::Entry
     const float* weights;
     Index tile_weights;
     int rounds, taps[2], repeats[2];  // of the steps
@@ -35,6 +44,7 @@ struct Tables {
     Index image, row, column;  // of the piece's first output
     Index rows;                // of the piece
     bool pairs;                // neighbouring outputs may be written as one
+    bool vectors;              // channels are neighbours that may be read four at a time
 };
 
 struct Step {
@@ -83,23 +93,33 @@ struct Ring {
     }
 };
 
+/// The weights of a step.
+struct StepWeights {
+    const float* from;
+    unsigned bytes;
+    __device__ __forceinline__ StepWeights(const Tables& t, const Place& at, const Step& step, int i)
+        : from(t.weights + (Index{at.set} * t.filter_tiles + at.filter_tile) * t.tile_weights + step.weights),
+          bytes(t.taps[i % (t.repeats[0] + t.repeats[1]) < t.repeats[0] ? 0 : 1] * t.tap_bytes) {}
+    /// Announces them and `more` bytes, and copies them.
+    __device__ __forceinline__ void bring(unsigned stage, unsigned full, unsigned more) const {
+        barrier_announce(full, bytes + more);
+        copy_bulk(stage, from, bytes, full);
+    }
+};
+
 /// One thread copies the weights and lines of all steps of all tiles, as stages become free.
 template <bool exact>
 __device__ void bring(const Job& job, const Tables& t, Ring ring) {
-    constexpr int rows = exact ? 2 : 4;
+    constexpr int rows = rows_of(exact);
     for (unsigned tile = blockIdx.x; tile < t.tiles; tile += gridDim.x) {
         const Place at(job, t, tile, rows);
-        const float* const weights =
-            t.weights + (Index{at.set} * t.filter_tiles + at.filter_tile) * t.tile_weights;
         const Index set = (Index{at.image} * job.groups + at.set) * t.kinds;
         const int round = t.repeats[0] + t.repeats[1];
         for (int i = 0; i < t.rounds * round; ++i) {
             const Step step(t, i);
-            const unsigned bytes = t.taps[i % round < t.repeats[0] ? 0 : 1] * t.tap_bytes,
-                           full = ring.full + 8 * ring.at;
+            const unsigned full = ring.full + 8 * ring.at;
             barrier_wait(ring.empty + 8 * ring.at, ring.parity ^ 1);
-            barrier_announce(full, bytes + rows * t.line_bytes);
-            copy_bulk(ring.stage(), weights + step.weights, bytes, full);
+            StepWeights(t, at, step, i).bring(ring.stage(), full, rows * t.line_bytes);
 #pragma unroll
             for (int r = 0; r < rows; ++r) {
                 // Rows that are not there are computed from the last one, and not written.
@@ -179,10 +199,12 @@ __device__ __forceinline__ void write(const Job& job, const Tables& t, const Pla
 
 template <bool exact>
 __device__ void compute(const Job& job, const Tables& t, const int* shifts, Ring ring) {
-    constexpr int rows = exact ? 2 : 4, mine = rows / groups;
+    constexpr int rows = rows_of(exact), mine = rows / groups;
     const int group = threadIdx.x / group_threads;
     const bool first_lane = threadIdx.x % 32 == 0;
     float sum[mine][64], total[exact ? 64 : 1];
+    const int steps = t.rounds * (t.repeats[0] + t.repeats[1]);
+    Step coming(t, 0);  // it takes as long to read as some products
     const auto wait_for = [&](auto pending) {
         products_wait<decltype(pending)::value>();
 #pragma unroll
@@ -200,7 +222,8 @@ __device__ void compute(const Job& job, const Tables& t, const int* shifts, Ring
         unsigned before = 0;  // the stage that the products under way do not read
         int i = 0;
         const auto take = [&](int taps) {
-            const Step step(t, i);
+            const Step step = coming;
+            coming = Step(t, i + 1 < steps ? i + 1 : 0);
             barrier_wait(ring.full + 8 * ring.at, ring.parity);
             multiply<exact, mine>(t, step, taps, shifts, ring.stage(),
                                   ring.stage() + t.weight_bytes + group * mine * t.line_bytes, sum);
@@ -242,26 +265,25 @@ __device__ void compute(const Job& job, const Tables& t, const int* shifts, Ring
     }
 }
 
-template <bool exact>
-__global__ void __launch_bounds__(threads, 1)
-    wgmma_product(const __grid_constant__ Job job, const __grid_constant__ Tables t) {
-    extern __shared__ __align__(128) unsigned char memory[];
-    const Ring ring(static_cast<unsigned>(__cvta_generic_to_shared(memory)), t, exact ? 2 : 4);
+/// What the shared memory of a block is; `fillers`: arrivals that fill a stage.
+__device__ __forceinline__ Ring set_up(const Tables& t, int rows, int threads, int fillers,
+                                       unsigned char* memory) {
+    const Ring ring(static_cast<unsigned>(__cvta_generic_to_shared(memory)), t, rows);
     int* const shifts = reinterpret_cast<int*>(memory + t.stages * ring.stage_bytes + barrier_bytes);
     for (int i = threadIdx.x; i < t.shift_count; i += threads)
         shifts[i] = t.shifts[i];
     if (threadIdx.x == 0) {
         for (int i = 0; i < t.stages; ++i) {
-            barrier_make(ring.full + 8 * i, 1);
+            barrier_make(ring.full + 8 * i, fillers);
             barrier_make(ring.empty + 8 * i, groups * group_threads / 32);
         }
         barriers_made();
     }
     __syncthreads();
-    if (threadIdx.x < groups * group_threads)
-        compute<exact>(job, t, shifts, ring);
-    else if (threadIdx.x == groups * group_threads)
-        bring<exact>(job, t, ring);
+    return ring;
+}
+__device__ __forceinline__ const int* shifts_in(const Tables& t, const Ring& ring, unsigned char* memory) {
+    return reinterpret_cast<int*>(memory + t.stages * ring.stage_bytes + barrier_bytes);
 }
 
 }  // namespace convoy::conv2d::gpu
