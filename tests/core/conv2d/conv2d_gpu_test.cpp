@@ -169,6 +169,34 @@ TEST_CASE("on a GPU: many channels, in slices and tiles that are not full") {
     check_strategies(make_job(layers(1, 1, {40, 200}, 40, {11, 11})));
 }
 
+TEST_CASE("on a GPU: square kernels over one and three channels, down the rows") {
+    NEEDS_GPU();
+    for (const Index taps : {3, 5, 7, 9, 11, 13, 15})
+        for (const Index filters : {1, 2, 9, 17}) {
+            Problem p = layers(2, 1, {21, 150}, filters, {taps, taps});
+            if (filters == 9) p.bias = numbers(filters, 4);
+            p.relu = filters == 9;
+            check_strategies(make_job(p, 1, filters == 2 ? 10 : 0));
+            if (taps > 7) continue;
+            p.channels = 3;
+            p.fit = Fit::valid;
+            for (const Index stride : {1, 2}) {
+                p.stride = {stride, stride};
+                check_strategies(make_job(p, 1, filters == 2 ? 10 : 0));
+            }
+            p.channels = 1;
+            check_strategies(make_job(p));
+        }
+    // Groups with filters of their own, and a NaN.
+    for (const Index filters : {4, 8}) {
+        Job job = make_job(layers(2, 4, {20, 140}, filters, {5, 5}));
+        job.problem.groups = 4;
+        job.problem.kernel = numbers(filters * 25, 8);
+        job.set(7, 133, 0, std::numeric_limits<double>::quiet_NaN());
+        check_strategies(job);
+    }
+}
+
 // Each way through the kernels once, small enough for compute-sanitizer.
 TEST_CASE("on a GPU: one small problem of each kind", "[sanitize]") {
     NEEDS_GPU();
@@ -177,7 +205,7 @@ TEST_CASE("on a GPU: one small problem of each kind", "[sanitize]") {
             for (const Index stride : {1, 2}) {
                 Problem p = layers(1, channels, {5, 140}, filters, {3, 3}, Fit::given);
                 p.pad = {1, 1};
-                p.stride = {1, stride};
+                p.stride = {channels == 1 ? stride : 1, stride};
                 p.channels_last = channels == 8 && filters == 9;
                 const Job job = make_job(p);
                 const Expected expected = expect(job);
