@@ -195,6 +195,14 @@ TEST_CASE("on a GPU: square kernels over one and three channels, down the rows")
         job.set(7, 133, 0, std::numeric_limits<double>::quiet_NaN());
         check_strategies(job);
     }
+    // An image too high to be computed at once.
+    const Job job = make_job(layers(1, 1, {270'000, 5}, 1, {3, 3}));
+    OnGpu stage(plan(job.problem, catalog().at("small_channel"), *the_gpu()));
+    CHECK(stage.pieces() > 1);
+    const auto whole = run_all(stage, job);
+    CHECK(worst(expect(job), whole, bound(job.problem)) == "");
+    const auto cut = run_all(stage, job, 0, 1);
+    CHECK(std::memcmp(cut.data(), whole.data(), whole.size() * sizeof(double)) == 0);
 }
 
 // Each way through the kernels once, small enough for compute-sanitizer.
