@@ -164,35 +164,45 @@ __device__ __forceinline__ void multiply(const Tables& t, const Step& step, int 
     products_end();
 }
 
+/// Bias and ReLU of every other pair of sums, from the `first` on.
+__device__ __forceinline__ void finish(const Job& job, int filter, int first, float (&sum)[64]) {
+    const float bias = job.bias != nullptr ? static_cast<const float*>(job.bias)[filter] : 0.0f;
+#pragma unroll
+    for (int i = first; i < 64; i += 4)
+#pragma unroll
+        for (int j = i; j < i + 2; ++j) {
+            if (job.bias != nullptr) sum[j] += bias;
+            if (job.relu && sum[j] < 0) sum[j] = 0;
+        }
+}
+
 /// Writes a row of the outputs of this thread.
 __device__ __forceinline__ void write(const Job& job, const Tables& t, const Place& at, unsigned row,
-                                      const float (&sum)[64]) {
+                                      float (&sum)[64]) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     if (row >= t.rows) return;
     const Job::Steps& to = job.out_steps;
-    const Index first = t.column + Index{at.across} * tile_columns + lane % 4 * 2;
+    const Index begin = t.column + Index{at.across} * tile_columns, first = begin + lane % 4 * 2;
+    const bool whole = begin + tile_columns <= job.out_count;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int k = static_cast<int>(at.filter_tile) * tile_filters + warp * 16 + half * 8 + lane / 4;
         if (k >= job.group_filters) continue;
         const int filter = static_cast<int>(at.set) * job.group_filters + k;
-        const float bias = job.bias != nullptr ? static_cast<const float*>(job.bias)[filter] : 0.0f;
-        float* const line = reinterpret_cast<float*>(job.out) + (t.image + at.image) * to.image +
-                            filter * to.channel + (t.row + row) * to.row;
-        const auto finished = [&](float v) {
-            if (job.bias != nullptr) v += bias;
-            return job.relu && v < 0 ? 0.0f : v;
-        };
+        if (job.bias != nullptr || job.relu) finish(job, filter, 2 * half, sum);
+        float* line = reinterpret_cast<float*>(job.out) + (t.image + at.image) * to.image +
+                      filter * to.channel + (t.row + row) * to.row + first * to.column;
+        if (whole && t.pairs) {
 #pragma unroll
-        for (int j = 0; j < tile_columns / 8; ++j) {
+            for (int j = 0; j < tile_columns / 8; ++j)
+                reinterpret_cast<float2*>(line)[4 * j] = {sum[4 * j + 2 * half], sum[4 * j + 2 * half + 1]};
+            continue;
+        }
+#pragma unroll
+        for (int j = 0; j < tile_columns / 8; ++j, line += 8 * to.column) {
             const Index column = first + 8 * j;
-            const float left = finished(sum[4 * j + 2 * half]), right = finished(sum[4 * j + 2 * half + 1]);
-            if (t.pairs && column + 1 < job.out_count) {
-                *reinterpret_cast<float2*>(line + column) = {left, right};
-            } else {
-                if (column < job.out_count) line[column * to.column] = left;
-                if (column + 1 < job.out_count) line[(column + 1) * to.column] = right;
-            }
+            if (whole || column < job.out_count) *line = sum[4 * j + 2 * half];
+            if (whole || column + 1 < job.out_count) line[to.column] = sum[4 * j + 2 * half + 1];
         }
     }
 }
