@@ -238,7 +238,7 @@ TEST_CASE("on a GPU: the bits do not depend on which images, bands of rows or fi
                     continue;
                 INFO(s->name << ": " << describe(job.problem));
                 OnGpu stage(plan(job.problem, *s, *the_gpu()));
-                CHECK(stage.pieces() > 1);
+                if (stride.rows == 1) CHECK(stage.pieces() > 1);
                 const auto whole = run_all(stage, job);
                 for (const Index pieces : {1, 3}) {
                     const auto cut = run_all(stage, job, 0, pieces);
