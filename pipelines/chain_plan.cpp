@@ -4,6 +4,7 @@
 
 #include "core/base/division.hpp"
 #include "core/base/error.hpp"
+#include "core/conv1d/conv1d.hpp"
 #include "pipelines/learn.hpp"
 #include "pipelines/views.hpp"
 
@@ -20,8 +21,30 @@ Span wanted_frames(const Flow& flow, const Part& part) {
     return {first, end - first};
 }
 
+// Steps that only pick leave samples as they are stored: a result is what they stand for, so that one tap of
+// 1 applies scale factors and offsets that no step has applied.
+void apply_scaling(ChainPlan& plan, const Execution& execution) {
+    Flow& flow = plan.flow;
+    if (plan.chain.empty() || flow.scaling.trivial()) return;
+    conv1d::Problem problem;
+    problem.taps = {1};
+    problem.shape = flow.shape;
+    problem.in = flow.type;
+    problem.complex = flow.complex;
+    problem.scaling = flow.scaling;
+    const bool wide = execution.dtype.empty() ? flow.wide : execution.dtype == "float64";
+    problem.arithmetic = wide ? SampleType::float64 : SampleType::float32;
+    const conv1d::Choice choice = conv1d::choose("auto", problem, execution.device);
+    plan.chain.push_back(conv1d::plan(problem, *choice.strategy, execution.device));
+    plan.step_of.push_back(plan.step_of.back());
+    flow.type = plan.steps[plan.step_of.back()].type = problem.arithmetic;
+    flow.wide = wide;
+    flow.scaling = {};
+}
+
 // One step behind those that are planned already.
 void plan_step(ChainPlan& plan, const StepCall& call, const Execution& execution, const Part& part) {
+    if (call.step->name == "save") apply_scaling(plan, execution);
     Planned planned = call.step->plan(call.params, plan.flow, execution);
     const bool computes = planned.stage != nullptr;
     plan.steps.push_back({std::string(call.step->name),
@@ -68,6 +91,7 @@ ChainPlan plan_steps(io::Reader& input, std::span<const StepCall> steps, const E
         }
     }
     if (plan.chain.empty()) throw usage_error("there is nothing to compute", "list at least one step");
+    apply_scaling(plan, execution);
     const bool choices = std::any_of(plan.steps.begin(), plan.steps.end(),
                                      [](const StepReport& step) { return !step.strategy.empty(); });
     if (!choices && execution.strategy != "auto")

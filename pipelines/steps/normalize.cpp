@@ -48,9 +48,10 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 pipelines::Python python(const Params& p, const Flow& in, const Planned& planned) {
     const std::string axis = p.flag("together") ? "None" : std::to_string(in.time_axis);
+    const std::string size = in.complex ? "np.maximum(np.abs(x.real), np.abs(x.imag))" : "np.abs(x)";
     const std::string level = p.text("to") == "rms"
                                   ? "np.sqrt(np.mean(np.abs(x) ** 2, axis=" + axis + ", keepdims=True))"
-                                  : "np.max(np.abs(x), axis=" + axis + ", keepdims=True)";
+                                  : "np.max(" + size + ", axis=" + axis + ", keepdims=True)";
     return {"level = " + level + "\nx = x * (" + pipelines::python::note(planned, "level") +
                 " / np.where(level > 0, level, 1))",
             {}};

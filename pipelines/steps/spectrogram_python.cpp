@@ -59,9 +59,10 @@ Python spectrogram_python(const Params& p, const Flow& in, const Planned&) {
     if (!problem.bands.empty()) {  // a part of the bins
         const std::string frequencies = in.complex ? "fft.fftshift(fft.fftfreq(" + nfft + ", 1 / rate))"
                                                    : "fft.rfftfreq(" + nfft + ", 1 / rate)";
-        code += "f = " + frequencies +
+        code += "f = " + frequencies + "\nslack = 1e-9 * rate / " + nfft +
                 "\nx = x[..., (f >= " + (p.given("fmin") ? to_text(p.number("fmin")) : "-np.inf") +
-                ") & (f <= " + (p.given("fmax") ? to_text(p.number("fmax")) : "np.inf") + "), :]\n";
+                " - slack) & (f <= " + (p.given("fmax") ? to_text(p.number("fmax")) : "np.inf") +
+                " + slack), :]\n";
     }
     if (const auto& db = problem.decibels) {
         const std::string factor = spectrum::is_power(problem.quantity) ? "10" : "20";

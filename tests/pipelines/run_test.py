@@ -506,6 +506,36 @@ def test_guard_keeps_what_fits_and_clips_nothing():
     assert np.array_equal(wavfile.read("y.wav")[1], wavfile.read("int.wav")[1][800:])
 
 
+def test_what_is_only_picked_has_its_values():
+    """Steps that leave samples as they are stored do not lose what scale factors make of them."""
+    x = RNG.integers(-30000, 30000, (1000, 3)).astype("i2")
+    wavfile.write("x.wav", RATE, x)
+    with h5py.File("x.h5", "w") as file:
+        for name, attributes in (("one", {"scale_factor": 0.5, "add_offset": 3.0}), ("packed", {"scale_factor": 0.25, "_FillValue": x[7, 1]}),
+                                 ("nwb", {"conversion": 0.125, "offset": 1.0})):
+            file[name + "/data"] = x
+            file[name + "/data"].attrs.update({"sampling_rate": 1000.0, **attributes})
+        file["nwb/channel_conversion"] = np.array([1.0, 2.0, 4.0])
+    packed = x * 0.25
+    packed[x == x[7, 1]] = np.nan
+    for source, name, values in (("x.wav", "audio", x / 32768), ("x.h5:/one/data", "one/data", x * 0.5 + 3), ("x.h5:/packed/data", "packed/data", packed),
+                                 ("x.h5:/nwb/data", "nwb/data", x * 0.125 * np.array([1, 2, 4]) + 1)):
+        for dtype in ("", "float64", "int16"):
+            script("p.yaml", f"inputs: '{source}'\noutput: {{path: y.h5{', output_dtype: ' + dtype if dtype else ''}}}\n"
+                             "steps:\n  - select: {start: 100n, channels: [2, 1]}\n  - save: s.h5\n  - select: {channels: [1, 0]}\n")
+            ok("run", "p.yaml", "--overwrite", "--time-axis", "0")
+            for path, channels in (("s.h5", [2, 1]), ("y.h5", [1, 2])):
+                with h5py.File(path) as file:
+                    y, scale = file[name][()], file[name].attrs.get("scale_factor", 1.0)
+                wanted = values[100:, channels]
+                y = np.where(y == -32768, np.nan, y * scale) if y.dtype == np.int16 else y
+                assert y.shape == wanted.shape and np.array_equal(np.isnan(y), np.isnan(wanted)), (source, dtype, path)
+                assert np.nanmax(np.abs(y - wanted)) <= (0.51 * scale if dtype == "int16" and path == "y.h5" else 0), (source, dtype, path)
+    script("p.yaml", "inputs: x.wav\noutput: y.wav\nsteps:\n  - select: {start: 100n}\n")
+    ok("run", "p.yaml", "--overwrite")
+    assert np.array_equal(wavfile.read("y.wav")[1], x[100:])
+
+
 def test_missing_floats_are_nan():
     x = noise(1000)[:, 0].astype("f4")
     gappy = x.copy()
