@@ -1,6 +1,6 @@
 // Lines of samples made straight in shared memory, where entries are channels and samples are float32 as they
-// are: four warps load a step's samples while the products of the steps before run, and put them down as
-// packed lines have them (wgmma_pack_cuda.cuh).
+// are: eight warps, four for every other step, load its samples while the products of the steps before run,
+// and put them down as packed lines have them (wgmma_pack_cuda.cuh).
 #pragma once
 
 #include "core/conv2d/wgmma_pack_cuda.cuh"
@@ -189,6 +189,7 @@ __device__ void make_lines(const Job& job, const Tables& t, Ring ring, unsigned 
     }
 }
 
+/// Warps that make lines leave registers to those that multiply: of 128 that each thread has at first.
 template <bool exact, bool packed>
 __global__ void __launch_bounds__(threads_of(packed), 1)
     wgmma_product(const __grid_constant__ Job job, const __grid_constant__ Tables t) {
