@@ -42,6 +42,11 @@ constexpr std::string_view name_of(Precision p) {
     return names[static_cast<int>(p)];
 }
 
+/// Memory of threads at work that stages share, which run one after the other.
+struct WorkMemory {
+    std::vector<device::Buffer> threads;  // one for each
+};
+
 /// What is to be computed, for whole images. Members may assume that check() has passed.
 struct Problem {
     Index images = 1, channels = 1;  // N, C
@@ -60,6 +65,7 @@ struct Problem {
     bool channels_last = false;  // NHWC, in the input and in the result
     Scaling scaling;             // of the stored samples, by their place in (image, channel, row) as stored
     Precision precision = Precision::float32;
+    std::shared_ptr<WorkMemory> work;  // of a part of a larger problem; none: a stage has its own
 
     SampleType arithmetic() const {
         return precision == Precision::float64 ? SampleType::float64 : SampleType::float32;

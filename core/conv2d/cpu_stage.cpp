@@ -61,7 +61,6 @@ class CpuStage : public Stage {
     };
     struct Worker {
         T *x, *y, *scratch;
-        device::Buffer memory;
     };
 
     void run_box(const Box& box, const Window& in, const Window& out) {
@@ -80,11 +79,10 @@ class CpuStage : public Stage {
                 job.part = plane % p_.parts();
                 job.group = plane / p_.parts() % p_.groups;
                 job.image = box.image + plane / p_.parts() / p_.groups;
-                compute(job, in, out, workers_[worker]);
+                compute(job, in, out, memory_of(worker));
             }
         };
-        const auto crew =
-            static_cast<std::size_t>(std::min<Index>(static_cast<Index>(workers_.size()), patches));
+        const auto crew = static_cast<std::size_t>(std::min(workers_, patches));
         if (crew <= 1) return work(0);
         tbb::parallel_for(std::size_t{0}, crew, work, tbb::simple_partitioner{});
     }
@@ -117,20 +115,24 @@ class CpuStage : public Stage {
     }
 
     void allocate() {
-        const Index x = round_up(samples(rows_, columns_), line);
-        const Index y = strided() ? round_up(p_.group_filters() * rows_ * columns_, line) : 0;
-        const Index bytes = (x + y + kernel_->scratch()) * Index{sizeof(T)};
-        const Index threads = device::threads_here();
-        workers_.resize(static_cast<std::size_t>(std::clamp<Index>(most_bytes / bytes, 1, threads)));
-        for (Worker& w : workers_) {
-            w.memory = device::Buffer(device::cpu(), static_cast<std::size_t>(bytes));
-            w.x = reinterpret_cast<T*>(w.memory.data());
-            w.y = w.x + x;
-            w.scratch = w.y + y;
-        }
+        x_size_ = round_up(samples(rows_, columns_), line);
+        y_size_ = strided() ? round_up(p_.group_filters() * rows_ * columns_, line) : 0;
+        const Index bytes = (x_size_ + y_size_ + kernel_->scratch()) * Index{sizeof(T)};
+        workers_ = std::clamp<Index>(most_bytes / bytes, 1, device::threads_here());
+        if (!p_.work) p_.work = std::make_shared<WorkMemory>();
+        auto& threads = p_.work->threads;
+        threads.resize(std::max(threads.size(), static_cast<std::size_t>(workers_)));
+        for (std::size_t i = 0; i < static_cast<std::size_t>(workers_); ++i)
+            if (threads[i].size() < static_cast<std::size_t>(bytes))
+                threads[i] = device::Buffer(device::cpu(), static_cast<std::size_t>(bytes));
     }
 
-    void compute(const Job& job, const Window& in, const Window& out, Worker& w) const {
+    Worker memory_of(std::size_t worker) const {
+        T* const x = reinterpret_cast<T*>(p_.work->threads[worker].data());
+        return {x, x + x_size_, x + x_size_ + y_size_};
+    }
+
+    void compute(const Job& job, const Window& in, const Window& out, const Worker& w) const {
         Patch<T> patch;
         patch.x = w.x;
         patch.width = phase_width(round_up(job.count, kernel_->column_step()));
@@ -221,9 +223,10 @@ class CpuStage : public Stage {
     std::unique_ptr<PatchKernel<T>> kernel_;
     Bands bands_;
     Pair out_, before_, spread_;
-    Index reach_ = 0;               // the farthest tap in a phase
-    Index rows_ = 1, columns_ = 1;  // of a patch's outputs
-    std::vector<Worker> workers_;
+    Index reach_ = 0;                // the farthest tap in a phase
+    Index rows_ = 1, columns_ = 1;   // of a patch's outputs
+    Index x_size_ = 0, y_size_ = 0;  // T's of a thread
+    Index workers_ = 1;
 };
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "core/base/division.hpp"
+
 namespace convoy::conv2d {
 
 namespace {
 
+// Where stages do not share the memory that they work in.
+constexpr Index most_blocks = 16;
 // More rows of one image's result than that are too many to hold even a few columns of all.
 constexpr Index most_rows = Index{1} << 18;
 // Rows of a block of whole groups: long stretches of few of them are read and written best.
@@ -46,12 +50,14 @@ Problem problem_of(const Problem& p, const Block& block) {
 
 // As many whole groups as fit, or parts of a group. Parts read the same input again, so they are as large as
 // can be, and whole tiles of the strategies.
-std::vector<Block> blocks_of(const Problem& p) {
+std::vector<Block> blocks_of(const Problem& p, bool work_shared) {
     const Index rows = p.outputs().rows, each = p.group_filters();
-    const Index groups = few_rows / std::max(each * rows, p.group_channels() * p.extent.rows);
+    Index groups = few_rows / std::max(each * rows, p.group_channels() * p.extent.rows);
     Index fit = std::max<Index>(1, most_rows / rows);
+    if (!work_shared) fit = std::max(fit, ceil_div(p.filters, most_blocks));
     for (const Index tile : {64, 8})
         if (fit >= tile) fit = fit / tile * tile;
+    if (!work_shared) groups = std::max(groups, ceil_div(p.groups, most_blocks));
     std::vector<Block> blocks;
     if (each <= fit) {
         for (Index g = 0, n; g < p.groups; g += n) {
@@ -167,10 +173,12 @@ std::unique_ptr<Stage> plan_filter_blocks(const Problem& p, const Strategy& stra
     const bool many =
         p.filters * rows > most_rows || (p.groups > 1 && p.channels * p.extent.rows > most_rows);
     if (p.channels_last || !many) return nullptr;
-    std::vector<Block> blocks = blocks_of(p);
+    std::vector<Block> blocks = blocks_of(p, device.backend == device::Backend::cpu);
     if (blocks.size() < 2) return nullptr;
+    const auto work = std::make_shared<WorkMemory>();
     for (Block& block : blocks) {
-        const Problem own = problem_of(p, block);
+        Problem own = problem_of(p, block);
+        own.work = work;
         if (!strategy.unsupported(own, device).empty()) return nullptr;
         block.stage = strategy.make(own, device);
     }

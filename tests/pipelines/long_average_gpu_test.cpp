@@ -84,7 +84,7 @@ TEST_CASE("on a GPU: long averages are the CPU's, in every memory mode and chunk
             worst = std::max(worst,
                              std::abs(static_cast<double>(first[i]) / static_cast<double>(expected[i]) - 1));
         // The same sums on the CPU of the same samples: the filter alone differs, by rounding.
-        CHECK(worst <= (filtered ? 1e-4 : 0));
+        CHECK(worst <= (filtered ? 1e-3 : 0));
     }
 }
 
