@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
@@ -96,6 +97,7 @@ struct Job::State {
     std::unique_ptr<io::Writer> illustrated(std::unique_ptr<io::Writer> writer);
     std::unique_ptr<Saving> save(bool ordered);
     void warn_of_samples();
+    void warn_of_range() const;
     double trial(Index frames);
 };
 
@@ -342,6 +344,33 @@ void Job::State::warn_of_samples() {
              to_text(report.clipped) + " samples were beyond the range of the output and were clipped");
 }
 
+// Results that the type of their samples does not hold: those of squares above all (the power of 1e-21 is
+// 1e-42). Decibels of silence are -infinity by right.
+void Job::State::warn_of_range() const {
+    const auto sum = [](const std::vector<stats::Level>& levels) {
+        stats::Level all;
+        for (const stats::Level& level : levels)
+            all.add(level);
+        return all;
+    };
+    const stats::Level in = sum(report.stream.input), out = sum(report.stream.output);
+    const bool decibels = std::any_of(request.steps.begin(), request.steps.end(), [](const StepCall& call) {
+        return call.step->name == "spectrogram" &&
+               (call.params.given("db") || call.params.given("calibration"));
+    });
+    const bool narrow = computed() == SampleType::float32 || spec.type == SampleType::float32;
+    const std::string type(name_of(narrow ? SampleType::float32 : SampleType::float64));
+    const std::string hint = !narrow                             ? ": scale them first"
+                             : computed() == SampleType::float32 ? ": --dtype float64 holds them"
+                                                                 : ": --output-dtype float64 holds them";
+    const bool arose = !decibels && in.nan + in.inf == 0 && out.nan + out.inf > 0;
+    if (arose || (narrow && out.peak > static_cast<double>(std::numeric_limits<float>::max())))
+        warn(spec.path, "values of the result are beyond the range of " + type + hint);
+    else if (narrow && out.peak > 0 && out.peak < 1e-30)
+        warn(spec.path, "the largest value of the result is " + to_text(out.peak) +
+                            ", and what is below 1e-38 loses its digits in float32" + hint);
+}
+
 void make_folders(const JobRequest& request) {
     std::vector<std::string> paths = request.split_outputs;
     if (request.output != "null") paths.push_back(request.output);
@@ -473,6 +502,7 @@ JobReport Job::run() {
         step.seconds = s.report.stream.stage_s[i];
     }
     s.warn_of_samples();
+    s.warn_of_range();
     s.report.warnings = s.warnings.lines();
     s.report.total_s = seconds_since(start) + s.report.open_s + s.report.plan_s;
     return s.report;

@@ -4,11 +4,11 @@
 namespace convoy::device {
 
 /// Floating-point operations a second, two for each fused multiply-add in float32, in the widest vectors.
-/// Median of several runs, about 50 ms in all.
+/// Best of several runs, about 50 ms in all.
 double fma_rate();
 
 /// Bytes a second that a copy of memory well beyond the caches moves, read and written ones both counted.
-/// Median of several runs, about 200 ms in all.
+/// Best of several runs, about 200 ms in all.
 double copy_rate();
 
 }  // namespace convoy::device

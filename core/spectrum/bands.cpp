@@ -17,9 +17,12 @@ struct Limits {
 Limits limits_of(const Axis& axis, double low, double high) {
     const Limits limits{axis.fmin.value_or(low), axis.fmax.value_or(high)};
     if (!(limits.low < limits.high))
-        throw usage_error(
-            "--fmin " + to_text(limits.low) + " Hz is not below --fmax " + to_text(limits.high) + " Hz",
-            "choose a lower --fmin");
+        throw usage_error((axis.fmin ? "--fmin " + to_text(limits.low) + " Hz"
+                                     : "the lowest frequency for bins " + to_text(axis.spacing()) +
+                                           " Hz apart, " + to_text(limits.low) + " Hz,") +
+                              " is not below " + (axis.fmax ? "--fmax " : "the Nyquist frequency ") +
+                              to_text(limits.high) + " Hz",
+                          axis.fmin ? "choose a lower --fmin" : "raise --nfft");
     if (!axis.complex && limits.low < 0)
         throw usage_error("--fmin " + to_text(limits.low) + " Hz is below 0 Hz", "choose a higher one");
     if (limits.high > 0.5 * axis.rate)

@@ -34,8 +34,8 @@ struct Output {
     std::byte* data = nullptr;
     Span span;  // columns
     Index pitch = 0, bins = 0, channels = 0;
-    Quantity quantity = Quantity::density;
-    double once = 1, twice = 1;  // factors of |X|^2 at 0 Hz and Nyquist, and elsewhere
+    Quantity quantity = Quantity::density;  // Problem::stored()
+    double once = 1, twice = 1;             // factors at 0 Hz and Nyquist, and elsewhere
     bool decibels = false;
     double factor = 10, offset = 0, floor = 0;  // of log10
 };

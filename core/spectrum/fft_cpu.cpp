@@ -23,6 +23,7 @@ template <class T>
 class CpuStage : public SpectrogramStage {
   public:
     explicit CpuStage(const Problem& p) : SpectrogramStage(p), p_(problem()), samples_(p_), spectra_(p_) {
+        if (p_.decibels) log_ = p_.logarithm();
         const Index lanes = spectra_.lanes(), length = p_.window_length();
         rows_ =
             p_.shape.inner / parts() > 1 ? std::min(most_channels / parts(), p_.shape.inner / parts()) : 1;
@@ -100,7 +101,7 @@ class CpuStage : public SpectrogramStage {
         for (Index c = 0; c < static_cast<Index>(w.averages.size()) && c < piece.channels; ++c) {
             T* const values = Worker::start(w.values);
             w.averages[c].finish(values);
-            if (p_.decibels) to_decibels(values, bins * lane_count, p_.quantity, *p_.decibels);
+            if (log_) to_decibels(values, bins * lane_count, *log_);
             store(piece, c, {piece.columns.first, 1}, values, out);
         }
     }
@@ -134,7 +135,7 @@ class CpuStage : public SpectrogramStage {
                 w.averages[c].add(values, count);
                 continue;
             }
-            if (p_.decibels) to_decibels(values, p_.bins() * lane_count, p_.quantity, *p_.decibels);
+            if (log_) to_decibels(values, p_.bins() * lane_count, *log_);
             store(piece, c, {some.first + m, count}, values, out);
         }
     }
@@ -158,6 +159,7 @@ class CpuStage : public SpectrogramStage {
     const Problem& p_;
     ExtendedSamples<T> samples_;
     FrameSpectra<T> spectra_;
+    std::optional<Problem::Logarithm> log_;
     Index rows_ = 1;   // channels of a tile
     Index tile_ = 1;   // transforms of a tile, a multiple of the lanes
     Index width_ = 1;  // samples of a row

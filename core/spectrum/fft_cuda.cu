@@ -88,7 +88,7 @@ class CudaStage : public SpectrogramStage {
                    to.pitch,
                    p.bins(),
                    from.outer * from.inner / parts,
-                   p.quantity,
+                   p.stored(),
                    p.gain(0),
                    p.gain(1),
                    p.decibels.has_value(),
@@ -96,9 +96,10 @@ class CudaStage : public SpectrogramStage {
                    0,
                    0};
         if (p.decibels) {
-            job.out.factor = p.quantity == Quantity::magnitude ? 20 : 10;
-            job.out.offset = p.decibels->offset - job.out.factor * std::log10(p.decibels->reference);
-            job.out.floor = p.decibels->floor;
+            const Problem::Logarithm log = p.logarithm();
+            job.out.factor = log.factor;
+            job.out.offset = log.offset;
+            job.out.floor = log.floor;
         }
         job.frames.nfft = p.nfft;
         job.frames.hop = p.hop;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/fft/simd.hpp"
+#include "core/spectrum/squares.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/spectrum/frames_cpu.cpp"
@@ -21,6 +22,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using Tag = hn::CappedTag<T, 8>;
 
+template <class V>
+HWY_INLINE V magnitude(V re, V im) {
+    const hn::DFromV<V> d;
+    using S = Squares<hn::TFromD<hn::DFromV<V>>>;
+    const auto largest = hn::Max(hn::Abs(re), hn::Abs(im));
+    const auto high = hn::Gt(largest, hn::Set(d, S::high)), low = hn::Lt(largest, hn::Set(d, S::low));
+    const auto choose = [&](auto down, auto up) HWY_ATTR {
+        return hn::IfThenElse(high, hn::Set(d, down), hn::IfThenElse(low, hn::Set(d, up), hn::Set(d, 1)));
+    };
+    const auto scale = choose(S::down, S::up);
+    re = hn::Mul(re, scale), im = hn::Mul(im, scale);
+    return hn::Mul(hn::Sqrt(hn::MulAdd(re, re, hn::Mul(im, im))), choose(1 / S::down, 1 / S::up));
+}
+
 // The value of one bin, of a register of frames.
 template <class T>
 HWY_INLINE void put(const FrameJob<T>& job, Index bin, Index lane, hn::Vec<Tag<T>> re, hn::Vec<Tag<T>> im) {
@@ -30,10 +45,10 @@ HWY_INLINE void put(const FrameJob<T>& job, Index bin, Index lane, hn::Vec<Tag<T
         hn::Store(im, d, job.out + (2 * bin + 1) * job.lanes + lane);
         return;
     }
-    const auto power = hn::MulAdd(re, re, hn::Mul(im, im));
+    const auto gain = hn::Set(d, job.gain[bin]);
     T* const to = job.out + bin * job.lanes + lane;
-    if (job.quantity == Quantity::magnitude) return hn::Store(hn::Sqrt(power), d, to);
-    hn::Store(hn::Mul(power, hn::Set(d, job.gain[bin])), d, to);
+    if (job.quantity == Quantity::magnitude) return hn::Store(hn::Mul(magnitude(re, im), gain), d, to);
+    hn::Store(hn::Mul(hn::MulAdd(re, re, hn::Mul(im, im)), gain), d, to);
 }
 
 // Real frames of 2 h samples were transformed as h complex numbers, even samples real and odd ones imaginary:
@@ -163,7 +178,7 @@ FrameSpectra<T>::FrameSpectra(const Problem& p)
       complex_in_(p.complex),
       halved_(!p.complex && p.nfft % 2 == 0),
       detrend_(p.detrend),
-      quantity_(p.quantity) {
+      quantity_(p.stored()) {
     const Index size = halved_ ? nfft_ / 2 : nfft_;
     if ((size & (size - 1)) == 0) {
         power_of_two_.emplace(size);
@@ -245,16 +260,15 @@ void FrameSpectra<T>::run(const Frame* frames, Index count, T* values, T* scratc
 }
 
 template <class T>
-void to_decibels(T* values, Index count, Quantity quantity, const Decibels& db) {
-    const double factor = quantity == Quantity::magnitude ? 20 : 10;
-    CONVOY_CALL(T, decibels, values, count, static_cast<T>(factor),
-                static_cast<T>(db.offset - factor * std::log10(db.reference)), static_cast<T>(db.floor));
+void to_decibels(T* values, Index count, const Problem::Logarithm& log) {
+    CONVOY_CALL(T, decibels, values, count, static_cast<T>(log.factor), static_cast<T>(log.offset),
+                static_cast<T>(log.floor));
 }
 
 template class FrameSpectra<float>;
 template class FrameSpectra<double>;
-template void to_decibels(float*, Index, Quantity, const Decibels&);
-template void to_decibels(double*, Index, Quantity, const Decibels&);
+template void to_decibels(float*, Index, const Problem::Logarithm&);
+template void to_decibels(double*, Index, const Problem::Logarithm&);
 
 }  // namespace convoy::spectrum
 #endif

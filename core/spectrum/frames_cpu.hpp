@@ -64,6 +64,6 @@ class FrameSpectra {
 
 /// values become decibels; 0 becomes -infinity or the floor, and NaN stays.
 template <class T>
-void to_decibels(T* values, Index count, Quantity quantity, const Decibels& decibels);
+void to_decibels(T* values, Index count, const Problem::Logarithm& logarithm);
 
 }  // namespace convoy::spectrum

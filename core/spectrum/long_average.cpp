@@ -163,8 +163,7 @@ class LongAverage : public SpectrogramStage {
             const Index count = p.transforms_of({column, 1}).count;
             results_[i] = static_cast<T>(max_ ? sums_[i] : sums_[i] / static_cast<double>(count));
         }
-        if (p.decibels)
-            to_decibels(results_.data(), static_cast<Index>(results_.size()), p.quantity, *p.decibels);
+        if (p.decibels) to_decibels(results_.data(), static_cast<Index>(results_.size()), p.logarithm());
         if (device_.backend == device::Backend::cpu) return;
         there_ = device::Buffer(device_, results_.size() * sizeof(T));
         device::upload(there_, results_.data(), there_.size());

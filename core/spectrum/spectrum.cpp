@@ -27,6 +27,19 @@ Span Problem::transforms_of(Span out) const {
     return {first, std::min(out.end() * average->frames, transforms()) - first};
 }
 
+Quantity Problem::stored() const {
+    const auto alone = [](const Band& b) { return b.weights.size() == 1 && b.weights[0] == 1; };
+    const bool root =
+        decibels && !average && is_power(quantity) && std::all_of(bands.begin(), bands.end(), alone);
+    return root ? Quantity::magnitude : quantity;
+}
+
+Problem::Logarithm Problem::logarithm() const {
+    const double factor = quantity == Quantity::magnitude ? 20 : 10;
+    return {stored() == Quantity::magnitude ? 20.0 : 10.0,
+            decibels->offset - factor * std::log10(decibels->reference), decibels->floor};
+}
+
 double Problem::gain(Index bin) const {
     if (quantity != Quantity::density && quantity != Quantity::spectrum) return 1;
     double sum = 0, squares = 0;
@@ -35,7 +48,8 @@ double Problem::gain(Index bin) const {
         squares += w * w;
     }
     const bool alone = complex || bin == 0 || 2 * bin == nfft;  // no bin at a negative frequency beside it
-    return (alone ? 1 : 2) / (quantity == Quantity::density ? rate * squares : sum * sum);
+    const double gain = (alone ? 1 : 2) / (quantity == Quantity::density ? rate * squares : sum * sum);
+    return stored() == Quantity::magnitude ? std::sqrt(gain) : gain;
 }
 
 void check(const Problem& p) {

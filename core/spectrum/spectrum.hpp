@@ -78,10 +78,18 @@ struct Problem {
     Index lead() const { return centered ? (nfft - window_length()) / 2 : 0; }
     /// The extended frame at which the window of transform m starts.
     Index start(Index m) const { return m * hop + (centered ? lead() - nfft / 2 : 0); }
+    /// What bins are before they become decibels: the root of a power that nothing is added to, since the
+    /// power of numbers that float32 holds may be one that it does not (1e-21: 1e-42); else `quantity`.
+    Quantity stored() const;
     /// Transforms that columns `out` are made of.
     Span transforms_of(Span out) const;
-    /// The factor of |X|^2 (or of |X|, X) in bin k, without its doubling, and that with it.
+    /// The factor of |X|^2 (or of |X|, X, whichever is stored()) in bin k.
     double gain(Index bin) const;
+    /// Decibels are factor * log10(stored value) + offset, at least floor.
+    struct Logarithm {
+        double factor, offset, floor;
+    };
+    Logarithm logarithm() const;
 };
 
 /// Throws Error (a wrong request) if the problem makes no sense: window empty or longer than nfft, hop < 1, a

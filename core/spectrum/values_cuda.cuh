@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/spectrum/cuda_job.hpp"
+#include "core/spectrum/squares.hpp"
 
 namespace convoy::spectrum::gpu {
 
@@ -45,12 +46,22 @@ __device__ inline double logarithm(double v) {
     return log10(v);
 }
 
+template <class T>
+__device__ T magnitude(Complex<T> x) {
+    using S = Squares<T>;
+    const T largest = max(fabs(x.re), fabs(x.im));
+    const bool high = largest > S::high, low = largest < S::low;
+    const T scale = high ? S::down : low ? S::up : T{1};
+    const T re = x.re * scale, im = x.im * scale;
+    return sqrt(re * re + im * im) * (high ? 1 / S::down : low ? 1 / S::up : T{1});
+}
+
 /// The value of a bin that is no complex number.
 template <class T>
 __device__ T value_of(const Output& out, Complex<T> x, bool alone) {
-    const T power = x.re * x.re + x.im * x.im;
-    if (out.quantity == Quantity::magnitude) return sqrt(power);
-    return power * static_cast<T>(alone ? out.once : out.twice);
+    const T gain = static_cast<T>(alone ? out.once : out.twice);
+    if (out.quantity == Quantity::magnitude) return magnitude(x) * gain;
+    return (x.re * x.re + x.im * x.im) * gain;
 }
 
 /// A finished value in decibels, where they are asked for; NaN stays.

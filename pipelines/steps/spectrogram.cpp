@@ -78,7 +78,8 @@ constexpr Param params[] = {
     {.name = "db",
      .kind = Kind::text,
      .value = "REF",
-     .help = "decibels: 10 log10 of a power, 20 log10 of a magnitude, over REF (default 1)",
+     .help = "decibels: 10 log10 of a power, 20 log10 of a magnitude, over REF (default 1; of a power "
+             "a square: 400 is 20 µPa)",
      .optional_value = true},
     {.name = "db-floor",
      .kind = Kind::number,
@@ -122,15 +123,29 @@ constexpr Param params[] = {
      .choices = "max,mean"},
 };
 
-// "µPa²/Hz", "dB re 1 µPa²/Hz".
+// "µPa²/Hz", "(m/s)²/Hz", "dB re 1 µPa²/Hz".
 std::string units_of(const Params& p, const Problem& problem) {
     const std::string unit = p.given("units") ? p.text("units") : p.given("calibration") ? "µPa" : "";
     const bool squared = spectrum::is_power(problem.quantity);
     const bool per_hertz = problem.quantity == Quantity::density && p.text("frequency-scale") != "decidecade";
-    const std::string tail =
-        (unit.empty() ? "" : " " + unit + (squared ? "²" : "")) + (per_hertz ? "/Hz" : "");
+    constexpr std::string_view operators[] = {"/", "*", "^", " ", ".", "-", "(", "·", "²", "³"};
+    const bool compound = std::any_of(std::begin(operators), std::end(operators), [&](std::string_view word) {
+        return unit.find(word) != std::string::npos;
+    });
+    const std::string square = compound ? "(" + unit + ")²" : unit + "²";
+    const std::string tail = (unit.empty() ? "" : " " + (squared ? square : unit)) + (per_hertz ? "/Hz" : "");
     if (problem.decibels) return "dB re " + to_text(problem.decibels->reference) + tail;
     return unit.empty() ? "1" + tail : tail.substr(1);
+}
+
+// Triangles that lie between two bins see none of them.
+void warn_of_empty_bands(const Problem& problem, const std::string& label) {
+    const auto empty = std::count_if(problem.bands.begin(), problem.bands.end(),
+                                     [](const spectrum::Band& band) { return band.weights.empty(); });
+    if (empty > 0)
+        warn(label,
+             to_text(static_cast<Index>(empty)) + " of " + to_text(problem.bins()) +
+                 " bands lie between bins and are 0 throughout: a larger nfft or fewer bands fill them");
 }
 
 // The shape and axes of what comes out.
@@ -187,6 +202,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     const bool wide = execution.dtype.empty() ? flow.wide : execution.dtype == "float64";
     problem.arithmetic = wide ? SampleType::float64 : SampleType::float32;
     std::vector<double> frequencies = pipelines::read_spectrogram(p, problem);
+    warn_of_empty_bands(problem, flow.label);
 
     Planned planned;
     try {

@@ -299,6 +299,29 @@ class Options(Test):
         self.refuse("design", "--rate", "1000", "--lowpass", "50", "--numtaps", "2", "--window", "hann", status=2,
                     said=["hann", "--numtaps"])
 
+    def test_results_beyond_their_type(self):
+        """Powers of small and large samples are not what float32 holds: that is told, and decibels of them are right."""
+        folder, noise = self.place(), self.noise.standard_normal(4000)
+        for size, said in ((1e-21, "loses its digits"), (1e25, "beyond the range of float32"), (1, "")):
+            with h5py.File(folder / "x.h5", "w") as file:
+                file["x"] = (noise * size).astype("f4")
+                file["x"].attrs["sampling_rate"] = 1000.0
+            spectrum = ["spectrogram", folder / "x.h5", "-o", folder / "y.h5", "--nfft", "256", "--overwrite"]
+            done = self.run(*spectrum)
+            assert said in done.stderr and bool(said) == bool(done.stderr), done.stderr
+            assert not self.run(*spectrum, "--dtype", "float64").stderr
+            exact = read(folder / "y.h5", "spectrogram").astype("f8")
+            done = self.run(*spectrum, "--dtype", "float64", "--output-dtype", "float32")
+            assert said in done.stderr and bool(said) == bool(done.stderr), done.stderr
+            assert not self.run(*spectrum, "--db").stderr
+            assert np.abs(read(folder / "y.h5", "spectrogram") - 10 * np.log10(exact)).max() < 0.01
+            assert not self.run(*spectrum, "--scaling", "magnitude").stderr
+        with h5py.File(folder / "x.h5", "w") as file:
+            file["x"] = np.zeros(4000, "f4")
+            file["x"].attrs["sampling_rate"] = 1000.0
+        for more in ([], ["--db"]):
+            assert not self.run(*spectrum, *more).stderr, "silence is no fault"
+
     def test_dates_of_one_dataset_of_several(self):
         folder = self.place()
         with h5py.File(folder / "two.h5", "w") as file:

@@ -136,7 +136,10 @@ TEST_CASE("limits pick bins, and senseless ones are wrong requests") {
           }).find("8 Hz apart") != std::string::npos);
     CHECK(message_of([] {
               linear_bins({1000, 8000, false, 300.0, 200.0});
-          }).find("--fmin 300 Hz is not below") != std::string::npos);
+          }).find("--fmin 300 Hz is not below --fmax 200 Hz") != std::string::npos);
+    const std::string coarse = message_of([] { decidecade_bands({8, 8000, false, {}, {}}, 1); });
+    CHECK(coarse.find("--fmin") == std::string::npos);  // nobody gave one
+    CHECK(coarse.find("raise --nfft") != std::string::npos);
     CHECK(message_of([] {
               mel_bands({1000, 8000, false, {}, 5000.0}, 40, Mel::slaney);
           }).find("--fmax 5000 Hz is above the Nyquist frequency 4000 Hz") != std::string::npos);

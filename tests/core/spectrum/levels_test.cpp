@@ -37,6 +37,40 @@ TEST_CASE("averages over time are those of the columns, whatever the chunks") {
     }
 }
 
+TEST_CASE("magnitudes and decibels are those of any sample that the type holds, whatever its square") {
+    const auto noise = noise_of(3000);
+    for (const Index nfft : {64, 45})
+        for (const double size : {1e-30, 1e-21, 1e-12, 1.0, 1e12, 1e21, 1e30}) {
+            std::vector<float> samples(noise.size());
+            std::transform(noise.begin(), noise.end(), samples.begin(),
+                           [&](double v) { return static_cast<float>(v * size); });
+            for (Quantity q : {Quantity::magnitude, Quantity::density, Quantity::spectrum, Quantity::power}) {
+                Problem p = problem_for(3000, "hann", nfft, nfft, 32);
+                p.in = SampleType::float32;
+                p.quantity = q;
+                const auto check = [&](double tolerance) {
+                    INFO("nfft " << nfft << ", samples of " << size << ", quantity " << static_cast<int>(q));
+                    p.arithmetic = SampleType::float64;
+                    const auto exact = run(p, samples);
+                    p.arithmetic = SampleType::float32;
+                    CHECK(difference(run(p, samples), exact) < tolerance);
+                };
+                if (q == Quantity::magnitude) check(1e-6);
+                p.decibels = Decibels{};
+                check(1e-3);
+                p.bands = linear_bins({nfft, 8000, false, 2000, 3000}).bands;  // some bins, as they are
+                check(1e-3);
+            }
+        }
+    std::vector<double> samples(noise.size());
+    std::transform(noise.begin(), noise.end(), samples.begin(), [](double v) { return v * 1e-200; });
+    Problem p = problem_for(3000, "hann", 64, 64, 64);
+    p.quantity = Quantity::magnitude;
+    const auto tiny = run(p, samples), usual = run(p, noise);
+    for (std::size_t i = 0; i < usual.size(); ++i)
+        REQUIRE(std::abs(tiny[i] * 1e200 - usual[i]) <= 1e-12 * (1 + usual[i]));
+}
+
 TEST_CASE("decibels are logarithms, with a reference, an offset and a floor") {
     for (Quantity q : {Quantity::density, Quantity::magnitude}) {
         Problem p = problem_for(3000, "hann", 64, 64, 64);

@@ -172,6 +172,20 @@ TEST_CASE("on the GPU: layouts, stored types, padding, detrending and short wind
     check_equal(complex);
 }
 
+TEST_CASE("on the GPU: magnitudes and decibels of samples whose squares are beyond float32", "[gpu]") {
+    NEEDS_GPU();
+    for (const Index nfft : {1024, 1000, 256})
+        for (const double size : {1e-30, 1e-21, 1e12, 1e30})
+            for (const Quantity q : {Quantity::magnitude, Quantity::density, Quantity::power}) {
+                Problem p = problem_for({2, 20000, 1}, nfft, nfft / 4);
+                p.scaling = {{size}, {}};
+                p.quantity = q;
+                if (q == Quantity::magnitude) check_equal(p);
+                p.decibels = Decibels{};
+                check_equal(p);
+            }
+}
+
 TEST_CASE("on the GPU: bands, averages and decibels", "[gpu]") {
     NEEDS_GPU();
     using Kind = Average::Kind;

@@ -109,6 +109,9 @@ TEST_CASE("units say what the values are") {
     CHECK(units_for({{"scaling", "power"}}) == "1");
     CHECK(units_for({{"units", "m/s"}, {"scaling", "magnitude"}}) == "m/s");
     CHECK(units_for({{"units", "Pa"}}) == "Pa²/Hz");
+    CHECK(units_for({{"units", "m/s"}}) == "(m/s)²/Hz");
+    CHECK(units_for({{"units", "m s^-2"}, {"db", "1e-12"}}) == "dB re 1e-12 (m s^-2)²/Hz");
+    CHECK(units_for({{"units", "m²"}, {"scaling", "power"}}) == "(m²)²");
     CHECK(units_for({{"db", ""}}) == "dB re 1/Hz");
     CHECK(units_for({{"db", "true"}, {"scaling", "magnitude"}}) == "dB re 1");
     CHECK(units_for({{"calibration", "170"}}) == "dB re 1 µPa²/Hz");
@@ -128,6 +131,19 @@ TEST_CASE("averages and bands shape the result") {
     plan(cut, {{"nfft", "800"}, {"fmin", "1000"}, {"fmax", "2000"}});
     CHECK(cut.dims[0] == 101);
     CHECK(cut.axes[0].values.front() == 1000);
+}
+
+TEST_CASE("bands that see no bin are told") {
+    std::vector<std::string> told;
+    const auto before = on_warning(
+        [&](const std::string& where, const std::string& text) { told.push_back(where + ": " + text); });
+    Flow full = audio(10000, 1), empty = audio(10000, 1);
+    plan(full, {{"nfft", "1024"}, {"frequency-scale", "mel"}, {"bins", "40"}});
+    CHECK(told.empty());
+    plan(empty, {{"nfft", "128"}, {"frequency-scale", "mel"}, {"bins", "128"}});
+    on_warning(before);
+    REQUIRE(told.size() == 1);
+    CHECK(has(told[0], "of 128 bands lie between bins"));
 }
 
 TEST_CASE("a spectrogram after a decimating step counts in the input's own frames") {
