@@ -72,6 +72,7 @@ struct Recording {
     std::vector<Axis> axes;  // of an image: one for each of dims, by its dimension scale where it has one
     std::vector<Index> selected;  // channels taken, in order; empty: all
     std::vector<Index> chunk;     // HDF5 chunk extents; empty: contiguous
+    std::string storage;          // for people: "chunks of 700 x 4, shuffle, gzip"; empty of audio
     Index decoded_chunk_bytes = 0;
     Index file_bytes = 0;
     std::string modified;                                   // ISO 8601, of the file

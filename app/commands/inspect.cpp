@@ -48,6 +48,7 @@ Json describe(const io::Recording& r) {
     j["type"] = r.stored_type;
     j["complex"] = r.complex;
     j["chunk"] = r.chunk.empty() ? Json() : Json(Json::Array(r.chunk.begin(), r.chunk.end()));
+    j["storage"] = text_or_null(r.storage);
     j["time_axis"] = r.time_axis;
     j["time_axis_source"] = text_or_null(r.time_axis_source);
     j["sampling_rate"] = r.rate ? Json(*r.rate) : Json();
@@ -71,7 +72,7 @@ void print_text(const io::Recording& r) {
     };
     line("format", r.format + ", " + bytes_text(static_cast<double>(r.file_bytes)));
     line("samples", extents_text(r.dims) + ", " + r.stored_type);
-    line("stored as", r.chunk.empty() ? "contiguous" : "chunks of " + extents_text(r.chunk));
+    if (!r.storage.empty()) line("stored as", r.storage);
     line("time axis",
          to_text(Index{r.time_axis}) + (r.time_axis_source.empty() ? "" : " (" + r.time_axis_source + ")"));
     line("rate", r.rate ? to_text(*r.rate) + " Hz (" + r.rate_source + ")"

@@ -61,6 +61,7 @@ void Description::describe_array(const OpenOptions& options) {
     recording_.complex = source_.element.parts == 2;
     recording_.wide = source_.element.wide;
     recording_.chunk = storage_.chunk;
+    recording_.storage = storage_text(storage_);
     if (!storage_.chunk.empty()) {
         recording_.decoded_chunk_bytes = source_.element.stored_bytes;
         for (const Index extent : storage_.chunk)

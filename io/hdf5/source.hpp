@@ -45,5 +45,7 @@ struct Storage {
 /// Describes a dataset's storage. Error where samples could not be had: a filter without plugin, an external
 /// file or a virtual dataset's source that is missing or too short (HDF5 itself would give zeros there).
 Storage check_storage(hid_t dataset, const std::string& file, const std::string& where);
+/// The same for people: "chunks of 700 x 4, shuffle, gzip", "virtual".
+std::string storage_text(const Storage& storage);
 
 }  // namespace convoy::io::h5

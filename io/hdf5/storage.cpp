@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 #include "io/hdf5/source.hpp"
 
 namespace convoy::io::h5 {
@@ -190,6 +191,26 @@ Storage examine(hid_t dataset, const std::string& file, const std::string& where
 Storage check_storage(hid_t dataset, const std::string& file, const std::string& where) {
     Lock lock;
     return examine(dataset, file, where, 0);
+}
+
+std::string storage_text(const Storage& storage) {
+    if (storage.external) return "contiguous, in other files";
+    std::string text;
+    switch (storage.layout) {
+        case Storage::Layout::compact:
+            return "compact, in the header";
+        case Storage::Layout::contiguous:
+            return "contiguous";
+        case Storage::Layout::virtual_:
+            return "virtual, made of other datasets";
+        case Storage::Layout::chunked:
+            text = "chunks of " + extents_text(storage.chunk);
+    }
+    for (const Storage::Filter& filter : storage.filters) {
+        const std::string known = filter_name(filter.id);
+        text += ", " + (known.empty() ? "filter " + std::to_string(filter.id) : known);
+    }
+    return text;
 }
 
 }  // namespace convoy::io::h5

@@ -593,6 +593,13 @@ def test_what_is_told_and_left():
     ok("spectrogram", "x.wav", "-o", "long.h5", "--nfft", "64", "--hop", "32", "--average", "10s")
     with h5py.File("long.h5") as file:
         assert np.isclose(file["time"][0], (32 + 0.5 * 32 * 123) / RATE) and file["time"].shape == (1,)
+    with h5py.File("stored.h5", "w") as file:
+        file.create_dataset("x", data=np.zeros((900, 4)), chunks=(100, 3), compression="gzip", shuffle=True, fletcher32=True)
+        layout = h5py.VirtualLayout((1800, 4), "f8")
+        layout[:900] = layout[900:] = h5py.VirtualSource(file["x"])
+        file.create_virtual_dataset("both", layout)
+    assert "chunks of 100 x 3, shuffle, gzip, fletcher32" in ok("inspect", "stored.h5:/x")
+    assert "virtual" in ok("inspect", "stored.h5:/both") and "contiguous" not in ok("inspect", "x.wav")
     with h5py.File("frame.h5", "w") as file:
         file["x"] = np.zeros((1, 12))
         file["timestamps"] = [5.0]

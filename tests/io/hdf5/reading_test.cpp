@@ -259,6 +259,9 @@ TEST_CASE("a recording says what it is") {
     CHECK(r.type == SampleType::int16);
     CHECK_FALSE(r.wide);
     CHECK(r.chunk == std::vector<Index>{8, 100});
+    CHECK(r.storage == "chunks of 8 x 100");
+    CHECK(io::open(case_file("34-h5-compact-and-contiguous") + ":/compact", {})->recording().storage ==
+          "compact, in the header");
     CHECK(r.decoded_chunk_bytes == 1600);
     CHECK(r.file_bytes == 29008);
     CHECK(r.modified.size() >= 20);
