@@ -52,7 +52,8 @@ std::vector<JobRequest> requests_of(const Script& script, const command::Call& c
     try {
         return pipelines::requests_for(script.inputs, script.options, common);
     } catch (const Error& e) {
-        if (!e.where().empty() || script.output_place.empty()) throw;
+        const bool of_an_option = e.problem().starts_with("--");  // of the command line, not of the file
+        if (!e.where().empty() || script.output_place.empty() || of_an_option) throw;
         throw Error(e.fault(), script.output_place, e.problem(), e.hint());
     }
 }

@@ -587,6 +587,8 @@ def test_what_is_told_and_left():
         Path("t.txt").write_text(table)
         assert said in convoy("run", "p.yaml", "--regions", "t.txt")[2], table
     refused(2, "did you mean --lowpass?", "filter", "x.wav", "-o", "z.h5", "--low", "9")
+    for words in (("--shard", "5/4"), ("--split", "input")):
+        refused(2, f"convoy: error: {words[0]}", "run", "p.yaml", *words)
     script("mix.yaml", "inputs: x.wav\noutput: z.h5\nsteps:\n  - mix: mean\n  - mix: {matrix: [[1, 2]]}\n")
     refused(2, "a row has 2 weights, and there is one channel", "run", "mix.yaml")
     # One column for more than there is is centred on what there is.
