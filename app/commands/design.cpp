@@ -79,9 +79,15 @@ void print(const Call& call, const std::vector<double>& taps, const Response& re
     app::print(table, call.params);
 }
 
-// What would be in the way of writing, before anything is written.
+// What would be in the way of writing, before anything is written: names that promise another format too.
 void check_files(const Params& p) {
     std::error_code ignored;
+    const std::string ending = std::filesystem::path(p.text("output")).extension().string();
+    for (const char* other : {".h5", ".hdf5", ".mat", ".wav", ".flac", ".json", ".npz", ".png"})
+        if (ending == other)
+            throw usage_error(
+                "taps are written as .npy or as text, and " + p.text("output") + " is named as neither",
+                "let --output end in .npy or .txt");
     for (const char* option : {"output", "png"}) {
         app::check_side_file(p, option);
         if (!p.flag("overwrite") && std::filesystem::is_regular_file(p.text(option), ignored))

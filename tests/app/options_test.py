@@ -282,6 +282,8 @@ class Options(Test):
             self.run(*design, "--window", "hann", option, folder / name, "--overwrite")
             assert (folder / name).read_bytes() != before
         self.refuse(*design, "-o", folder / "no" / "taps.txt", status=1, said=["no/taps.txt"])
+        for name in ("taps.h5", "taps.wav", "taps.mat", "taps.json"):
+            self.refuse(*design, "-o", folder / name, status=2, said=[name, ".npy", "text"])
         self.run(*design, "-o", "/dev/null")
 
     def test_lengths_that_filters_cannot_have(self):
