@@ -125,7 +125,7 @@ Table repetitions_table(const pipelines::Comparison& c, const std::string& comma
         t.rows.push_back({run_id,
                           host.nodename,
                           gpu ? Json(r.report.device_name) : Json(),
-                          Json(),
+                          gpu ? Json(c.device.attributes.driver_version) : Json(),
                           arm.mode,
                           arm.mechanism,
                           scope_text(arm),

@@ -56,6 +56,7 @@ class ConstantStage : public CudaStage {
     bool single_pass() const override { return taps() == 1; }
 
   protected:
+    bool looks(const Job& job) const override { return plain_looks(job); }
     void launch(const Job& job, cudaStream_t stream) override {
         Holder& h = holder(device().ordinal);
         const std::lock_guard lock(h.mutex);

@@ -50,6 +50,8 @@ Cut cut_of_filter(Index taps, Index decimate, int threads, int per_thread, int g
     if (c.all_phases == 1 && promised(taps, (turns + 1) * body)) ++turns;
     c.segment = static_cast<int>(turns * body);
     if (!promised(taps, c.segment) && body % 2 == 0) c.segment = body / 2;
+    if (c.all_phases == 1 && vector == 4 && body == 32 && straight(taps))
+        c.segment = straight_segment(static_cast<int>(taps / 4));
     const Index whole = std::max(c.segment, body);
     const Index chunk = std::max<Index>(chunk_taps / c.phases / whole, 1) * whole;
     c.steps = static_cast<int>(std::min(chunk, round_up(c.all_steps, vector)));

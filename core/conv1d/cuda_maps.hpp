@@ -106,18 +106,18 @@ CONVOY_HD constexpr Place place(const Job& job, Index block, int threads, int th
     return {job.out_span.first + frame + static_cast<Index>(lane / inner), static_cast<Index>(lane % inner)};
 }
 
-/// Blocks [begin, end) of `threads` outputs of planar rows that are all wanted and whose samples are all in
-/// the window; `in` is the sample under output 0 of block 0 of the first row, counted from the window's
-/// start.
+/// Blocks [begin, end) of `outputs` outputs of planar rows that are all wanted and whose samples are all in
+/// the window, with `spare` more on either side; `in` is the sample under output 0 of block 0 of the first
+/// row, counted from the window's start.
 struct PlainBlocks {
     Index begin, end, in;
 };
-CONVOY_HD constexpr PlainBlocks plain_blocks(const Job& job, int threads) {
-    const Index start = job.reach_first() - job.in_span.first, step = threads * job.decimate;
-    const Index room = job.in_span.count - start - (threads - 1) * job.decimate - job.taps;
-    const Index begin = start < 0 ? ceil_div(-start, step) : 0;
-    const Index end = room < 0 ? 0 : min_of(room / step + 1, job.out_span.count / threads);
-    return {begin, end < begin ? begin : end, start};
+CONVOY_HD constexpr PlainBlocks plain_blocks(const Job& job, int outputs, int spare = 0) {
+    const Index start = job.reach_first() - job.in_span.first, step = outputs * job.decimate;
+    const Index room = job.in_span.count - spare - start - (outputs - 1) * job.decimate - job.taps;
+    const Index begin = start < spare ? ceil_div(spare - start, step) : 0;
+    const Index end = room < 0 ? 0 : min_of(room / step + 1, job.out_span.count / outputs);
+    return {begin < end ? begin : end, end, start};
 }
 
 /// The place of a thread where a tile is read or written: it keeps one lane, and takes frames `at`, `at +
@@ -199,6 +199,26 @@ CONVOY_HD constexpr StreamRow stream_row(const Job& job, std::uintptr_t base, in
     row.whole = shift > 0 ? 1 : 0;
     row.whole_end = static_cast<int>((job.out_span.count + shift) / outputs);
     return row;
+}
+
+/// Filters of 28 to 131 taps, that is of 7 to 32 quads of taps and up to 3 more, have code of their own for
+/// sums of float, without a loop (straight_cuda.cuh).
+constexpr int straight_first = 7, straight_last = 32;
+constexpr bool straight(Index taps) {
+    return taps / 4 >= straight_first && taps / 4 <= straight_last;
+}
+/// Outputs of a thread there: as many as keep the code within 32 KB, which the instruction cache holds; an
+/// odd number of vectors of 4, for then loads have no bank conflicts.
+constexpr int straight_outputs(int quads) {
+    return quads <= 15 ? 28 : 12;
+}
+/// Taps of a segment there: as few segments as the promise allows (see roundings()), of whole quads.
+constexpr int straight_segment(int quads) {
+    for (int n = 1;; ++n) {
+        const int length = static_cast<int>(round_up(ceil_div(4 * quads + 3, n), 4)),
+                  over = length + n + 1 - 8;
+        if (over <= 0 || over * over <= 16 * 4 * quads) return length;
+    }
 }
 
 /// How one block of threads does a tile. Threads are groups x rows x row_threads; a group takes every

@@ -43,7 +43,6 @@ class Fetch {
 #if __CUDA_ARCH__ >= 900
         if (Team::thread() == 0) {
             const unsigned barrier = barriers_ + 8 * which;
-            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                          : "memory");
             asm volatile(
@@ -84,6 +83,37 @@ class Fetch {
         Team::wait();
 #endif
     }
+
+    /// After threads have written to a buffer themselves.
+    __device__ static void written() {
+#if __CUDA_ARCH__ >= 900
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+    }
+    /// Begins to copy what the lanes of a warp have written to shared memory, as start() does the other way.
+    __device__ static void send(void* to, const void* from, int bytes) {
+#if __CUDA_ARCH__ >= 900
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) {
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+                         "r"(address(from)), "r"(bytes)
+                         : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        }
+#endif
+    }
+    /// Returns when that has been read: lane 0 of the warp knows.
+    __device__ static void sent() {
+#if __CUDA_ARCH__ >= 900
+        if (threadIdx.x % 32 == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+    }
+#if __CUDA_ARCH__ >= 900
+    static constexpr bool sends = true;
+#else
+    static constexpr bool sends = false;
+#endif
 
   private:
     static __device__ unsigned address(const void* shared) {

@@ -13,6 +13,7 @@ class NaiveStage : public CudaStage {
     bool single_pass() const override { return taps() == 1; }
 
   protected:
+    bool looks(const Job& job) const override { return plain_looks(job); }
     void launch(const Job& job, cudaStream_t stream) override {
         if (single())
             launch_flat<float>(job, TapsInMemory<float>{reinterpret_cast<const float*>(taps_.data())},

@@ -44,7 +44,7 @@ class RegisterStage : public CudaStage {
 
 template <class T>
 std::unique_ptr<Stage> make(const Problem& p, const device::Device& d) {
-    if (p.decimate <= 2) return std::make_unique<RegisterStage<T, StreamShape::vectors>>(p, d);
+    if (p.decimate <= 2) return std::make_unique<RegisterStage<T, 7>>(p, d);
     if (p.decimate <= 4) return std::make_unique<RegisterStage<T, 3>>(p, d);
     return std::make_unique<RegisterStage<T, 1>>(p, d);
 }

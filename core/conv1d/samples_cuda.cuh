@@ -124,30 +124,25 @@ __device__ inline Run plain_part(const Job& job, Index first, int count) {
 }
 
 /// Puts samples k, k + step, ... below `end` of the frames from `first` on, all of which are in the window.
-/// Returns how far it came.
-template <int batch, class T, class In, class Put>
-__device__ __forceinline__ int load_batches(const Lane<T, In>& lane, const In*& from, Index stride, int k,
-                                            int end, int step, const Put& put) {
-#pragma unroll 1
-    for (; k + (batch - 1) * step < end; k += batch * step) {
-        In values[batch];
-#pragma unroll
-        for (int b = 0; b < batch; ++b, from += stride)
-            values[b] = *from;
-#pragma unroll
-        for (int b = 0; b < batch; ++b)
-            put(k + b * step, lane.value(values[b]));
-    }
-    return k;
-}
+/// Many are on their way at once. Returns the first of these that is not below the end.
 template <class T, class In, class Put>
 __device__ __forceinline__ int load_run(const Lane<T, In>& lane, Index first, int k, int end, int step,
                                         const Put& put) {
+    constexpr int batch = 16;
     const In* from = lane.at(first + k);
     const Index stride = step * lane.stride();
-    k = load_batches<16>(lane, from, stride, k, end, step, put);
-    k = load_batches<4>(lane, from, stride, k, end, step, put);
-    return load_batches<1>(lane, from, stride, k, end, step, put);
+    const int past = k < end ? k + (end - k + step - 1) / step * step : k;
+#pragma unroll 1
+    for (; k < end; k += batch * step) {
+        In values[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b, from += stride)
+            if (k + b * step < end) values[b] = *from;
+#pragma unroll
+        for (int b = 0; b < batch; ++b)
+            if (k + b * step < end) put(k + b * step, lane.value(values[b]));
+    }
+    return past;
 }
 
 /// Brings it to shared memory: sample m of phase p of row r to x[(r * phases + p) * pitch + m]. All threads
@@ -191,6 +186,12 @@ __device__ void store_tile(const Job& job, const Tile& tile, const Cut& cut, con
     const int count = left < cut.outputs ? static_cast<int>(left) : cut.outputs;
     T* to = reinterpret_cast<T*>(job.out) +
             job.output_at(tile.outer + (planar ? me.row : 0), tile.inner + (planar ? 0 : me.row), tile.first);
+    if (cut.groups == 1) {
+#pragma unroll 8
+        for (int n = me.at; n < count; n += me.step)
+            to[n * job.inner] = sums[me.row * pitch + n];
+        return;
+    }
     for (int n = me.at; n < count; n += me.step) {
         T sum = sums[me.row * pitch + n];
         for (int g = 1; g < cut.groups; ++g)

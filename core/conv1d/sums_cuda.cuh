@@ -143,7 +143,8 @@ struct Neighbouring {
 
     static __device__ __forceinline__ void add(T (&totals)[Outputs], const T* row, int at, int, const T* taps,
                                                int count, int segment) {
-        const int piece = segment < body ? segment : count;  // segments shorter than a turn begin anew
+        const int piece =
+            segment % body == 0 ? count : segment;  // segments that are no whole turns begin anew
 #pragma unroll 1
         for (int first = 0; first < count; first += piece)
             add_piece(totals, row + at * Outputs + first, taps + first, min(piece, count - first), segment);

@@ -32,8 +32,9 @@ class LoudAndFaint {
     __device__ __forceinline__ void join(Range* all) const {
         const unsigned loud = loudest(), faint = faintest();
         if (threadIdx.x % 32 != 0) return;
-        atomicMax(&all->loudest, loud);
-        atomicMin(&all->faintest, faint);
+        // Mostly others have seen as much before; an old value that a cache holds does no harm.
+        if (loud > all->loudest) atomicMax(&all->loudest, loud);
+        if (faint < all->faintest) atomicMin(&all->faintest, faint);
     }
 
   private:

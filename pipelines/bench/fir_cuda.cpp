@@ -75,7 +75,16 @@ struct Place {
                   "copying on the GPU");
         });
     }
-    std::size_t room(Index wanted) const { return static_cast<std::size_t>(std::max(wanted, bytes / 2)); }
+    // With what data() may leave out.
+    std::size_t room(Index wanted) const {
+        return static_cast<std::size_t>(std::max(wanted, bytes / 2) + 64);
+    }
+    // The samples, so that the first one that output 0 uses would be on a boundary of 16 bytes: as in a
+    // stream, where a window begins with it in all chunks but the first.
+    std::byte* samples(const Problem& p) const {
+        const Index before = static_cast<Index>(p.taps.size()) - 1 - p.offset(), some = 16 / bytes_of(p.in);
+        return in.data() + (before % some + some) % some * p.shape.inner * bytes_of(p.in);
+    }
 
     Index bytes;
     device::Buffer in, out;
@@ -85,8 +94,8 @@ struct Place {
 void measure(const Problem& p, const Strategy& strategy, const FirBenchOptions& o, const Timer& timer,
              const Place& place, const FirBench& bench, FirRow& row) {
     const std::unique_ptr<Stage> stage = conv1d::plan(p, strategy, o.device);
-    const Window from{place.in.data(), p.in,          {0, p.shape.frames},
-                      p.shape.outer,   p.shape.inner, p.shape.frames};
+    const Window from{place.samples(p), p.in,          {0, p.shape.frames},
+                      p.shape.outer,    p.shape.inner, p.shape.frames};
     const Window to{place.out.data(), stage->type(), {0, p.outputs()},
                     p.shape.outer,    p.shape.inner, p.outputs()};
     device::Stream stream(timer.queue());

@@ -83,12 +83,13 @@ TEST_CASE("blocks of outputs that need no looking read the window only") {
             for (const Index first : {0, 7, 5000}) {
                 gpu::Job job = job_of(2, 9000, 1, taps, decimate, first);
                 job.in_span.count = std::min(job.in_span.count, Index{200000} - job.in_span.first);
-                const gpu::PlainBlocks plain = gpu::plain_blocks(job, threads);
+                const int spare = taps % 2 == 0 ? 3 : 0;
+                const gpu::PlainBlocks plain = gpu::plain_blocks(job, threads, spare);
                 Index found = 0;
                 for (Index b = 0; b < gpu::ceil_div(9000, threads); ++b) {
                     const Index n = first + b * threads, f = job.frame_of(n);
                     const bool there = n + threads <= job.out_span.end() &&
-                                       job.plain(f, f + (threads - 1) * decimate + taps);
+                                       job.plain(f - spare, f + (threads - 1) * decimate + taps + spare);
                     CHECK(there == (b >= plain.begin && b < plain.end));
                     if (there)
                         CHECK(job.sample_at(1, 0, f) == plain.in + job.in_pitch + b * threads * decimate);
@@ -151,7 +152,9 @@ TEST_CASE("phases and chunks use each tap once, and samples stay within their ro
             for (const Index decimate : {1, 2, 3, 16, 17, 100, 300, 100000}) {
                 const auto cut = gpu::cut_of_filter(taps, decimate, threads, core.per_thread, 1, core.vector,
                                                     body_of(core));
-                CHECK((cut.segment % body_of(core) == 0 || cut.segment * 2 == body_of(core)));
+                if (!gpu::straight(taps))
+                    CHECK((cut.segment % body_of(core) == 0 || cut.segment * 2 == body_of(core)));
+                CHECK((cut.segment % core.vector == 0 || body_of(core) == 1));  // each begins on 16 bytes
                 CHECK(cut.tap_pitch >= cut.all_steps + core.vector);
                 std::vector<int> times(static_cast<std::size_t>(taps));
                 for (Index q0 = 0; q0 < cut.all_steps; q0 += cut.steps)
@@ -184,6 +187,27 @@ TEST_CASE("sums in segments keep the bound of 4 u (2 + sqrt K) for any data") {
             CHECK(gpu::roundings(taps, gpu::longest_segment(taps)) <=
                   4 * (2 + std::sqrt(static_cast<double>(taps))));
         }
+}
+
+TEST_CASE("straight code keeps the promise with few segments, and fits the instruction cache") {
+    for (Index taps = 1; taps < 300; ++taps) {
+        if (!gpu::straight(taps)) continue;
+        const int quads = static_cast<int>(taps / 4), outputs = gpu::straight_outputs(quads);
+        const int segment = gpu::straight_segment(quads);
+        CHECK(segment % 4 == 0);
+        CHECK(gpu::roundings(taps, segment) <= 4 * (2 + std::sqrt(static_cast<double>(taps))));
+        CHECK(gpu::ceil_div(taps, segment) <= 3);
+        CHECK(outputs / 4 % 2 == 1);  // no bank conflicts
+        CHECK(quads * 4 * outputs * 16 <= 27 * 1024);
+        // The tile kernel, which does what the fast one leaves, sums in the same order.
+        const auto cut = gpu::cut_of_filter(taps, 1, threads, 28, 1, 4, 32);
+        CHECK(cut.segment == segment);
+        CHECK(cut.steps >= taps);
+    }
+    CHECK(!gpu::straight(27));
+    CHECK(gpu::straight(28));
+    CHECK(gpu::straight(131));
+    CHECK(!gpu::straight(132));
 }
 
 TEST_CASE("tiles of the fast kernel begin on 16 bytes, copy what is there and cover each output once") {
