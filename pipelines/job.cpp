@@ -98,7 +98,7 @@ struct Job::State {
     std::unique_ptr<Saving> save(bool ordered);
     void warn_of_samples();
     void warn_of_range() const;
-    double trial(Index frames);
+    double trial(Index items);
 };
 
 void Job::State::open() {
@@ -413,11 +413,11 @@ const io::Recording& Job::recording() const {
 }
 
 // Intermediate results and the result go where the trial's writers take them.
-double Job::State::trial(Index frames) {
-    const Span part{plan.wanted.first, frames};
+double Job::State::trial(Index items) {
     std::vector<std::unique_ptr<io::Writer>> writers;
     StreamOptions options = stream;
     options.progress = {};
+    options.items_most = items;
     for (const Saved& s : plan.saved) {
         writers.push_back(trial_writer(s.flow.shape, s.flow.type));
         if (options.device.backend == device::Backend::cpu)
@@ -426,7 +426,7 @@ double Job::State::trial(Index frames) {
     const bool written = spec.path != "null";
     writers.push_back(written ? trial_writer(spec.shape, computed()) : null_writer());
     const auto start = Clock::now();
-    run_stream(*plan.input, plan.chain, part, *writers.back(), options);
+    run_stream(*plan.input, plan.chain, plan.wanted, *writers.back(), options);
     return seconds_since(start);
 }
 
@@ -440,21 +440,24 @@ Estimate Job::estimate() {
     const auto start = Clock::now();
     learn(s.plan, s.stream);
     e.stream = seconds_since(start);
-    const Index all = s.plan.wanted.count;
+    const Cuts cuts =
+        stream_cuts(*s.plan.input, s.plan.chain, s.plan.wanted, false, s.stream);  // as trials go
+    const Index all = cuts.chunks() * static_cast<Index>(cuts.groups.size());
     Index before = 0;
     double spent = 0;
-    for (Index frames = std::min(all, s.cuts.chunk_frames);; frames = std::min(4 * frames, all)) {
-        const double seconds = s.trial(frames);
-        if (seconds < enough && frames < all) {
-            before = frames, spent = seconds;
+    for (Index items = 1;; items = std::min(4 * items, all)) {
+        const double seconds = s.trial(items);
+        if (seconds < enough && items < all) {
+            before = items, spent = seconds;
             continue;
         }
         // What each trial begins with is in both: their difference tells what the rest costs.
         const double each =
-            frames > before ? std::max(0.0, seconds - spent) / static_cast<double>(frames - before) : 0;
-        e.stream += seconds + each * static_cast<double>(all - frames);
+            items > before ? std::max(0.0, seconds - spent) / static_cast<double>(items - before) : 0;
+        e.stream += seconds + each * static_cast<double>(all - items);
         if (s.split)
-            e.stream *= static_cast<double>(s.outputs()) / static_cast<double>(std::max<Index>(1, all));
+            e.stream *= static_cast<double>(s.outputs()) /
+                        static_cast<double>(std::max<Index>(1, s.plan.wanted.count));
         return e;
     }
 }

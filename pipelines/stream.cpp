@@ -128,7 +128,8 @@ class Run {
         }
         item.number = next_++;
         item.group = static_cast<std::size_t>(item.number / cuts_.chunks());
-        if (item.group >= groups_.size() || signal_received() != 0) {
+        const bool enough = options_.items_most > 0 && item.number >= options_.items_most;
+        if (item.group >= groups_.size() || enough || signal_received() != 0) {
             flow.stop();
             return item;
         }

@@ -30,6 +30,7 @@ struct StreamOptions {
     Index chunk_frames = 0;          // output frames a chunk; 0: chosen
     Index group = 0;                 // pieces of the result a group of lanes; 0: chosen
     Index kept_frames = 0;           // of `wanted`: the writer holds them already
+    Index items_most = 0;            // chunks of groups, of a trial; 0: all
     const Progress* from = nullptr;  // goes on from there; the writer holds what came before
     Journal* journal = nullptr;      // where it is kept how far the stream is
     const memory::Mode* memory = nullptr;

@@ -6,6 +6,7 @@
 import os
 import resource
 import sys
+import time
 
 import h5py
 import numpy as np
@@ -105,6 +106,20 @@ class Images(Test):
         assert right(read(folder / "tall.h5", "conv2d"), tall, taps)
         got, kernels = read(folder / "one.h5", "conv2d"), np.load(many)
         assert got.shape == (3000, 200, 50) and all(right(got[k], one, kernels[k, 0]) for k in (0, 1311, 1312, 2999))
+
+    def test_a_plan_of_many_pictures_tries_some(self):
+        path = self.folder / "album.h5"
+        with h5py.File(path, "w") as file:
+            data = file.create_dataset("data", (20_000, 64, 64), dtype="f4")
+            for i in range(0, 20_000, 1000):
+                data[i:i + 1000] = i / 20_000
+        script = self.folder / "album.yaml"
+        script.write_text(f"inputs: {path}\noutput: {self.folder}/album_out.h5\nsteps:\n  - conv2d: {{kernel: box:31}}\n")
+        slow = ["run", script, "--set", "execution.device=cpu", "--set", "execution.strategy=reference", "--set", "execution.threads=1"]
+        started = time.monotonic()
+        told = self.run(*slow, "--plan").stdout
+        assert time.monotonic() - started < 60, told      # the work takes minutes
+        assert "passes" in told and "time" in told, told
 
     # --- long averages
 
