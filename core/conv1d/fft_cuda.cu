@@ -9,7 +9,7 @@
 #include "core/conv1d/cuda_stage.hpp"
 #include "core/conv1d/fft_blocks.hpp"
 #include "core/conv1d/fft_guard.hpp"
-#include "core/conv1d/fft_pair_cuda.cuh"
+#include "core/conv1d/fft_kernels_cuda.cuh"
 #include "core/device/check.hpp"
 
 namespace convoy::conv1d {

@@ -1,115 +1,12 @@
 // One pair of blocks through a transform by a block of threads, and how good its results are.
 //
-// The promise and the bounds are those of the CPU (fft_guard.hpp), with segments of 8, 16 or 32 samples. The
-// kernel in float writes all results and lists the pairs of which an output is not as good as a direct sum;
-// the kernel in double takes those (or all), and sums directly what even it cannot promise, and what NaN and
-// Inf touch.
+// The promise and the bounds are those of the CPU (fft_guard.hpp), with segments of 8, 16 or 32 samples.
 #pragma once
 
-#include "core/conv1d/fft_error.hpp"
-#include "core/conv1d/overlap_save.hpp"
+#include "core/conv1d/fft_work_cuda.cuh"
 #include "core/conv1d/sums_cuda.cuh"
-#include "core/fft/block_fft.hpp"
 
 namespace convoy::conv1d::gpu {
-
-/// A filter as the kernels want it: T is the arithmetic of the transforms.
-template <class T>
-struct FftFilter {
-    const fft::Complex<T>* turns;    // block_turns()
-    const fft::Complex<T>* spectra;  // [parts][length]
-    const T*
-        parts_of;      // of each part: squares of norm and gain, how much its products err, the guard's slack
-    const T* weights;  // of the segments of each part, and zeros to whole vectors of 4
-    int weight_count;  // a multiple of 4
-    int keep, parts;
-    Index part, taps;
-    T error;                // fft_error_factor times the unit roundoff
-    T allowed;              // of an output, in units of its sum of magnitudes
-    int longest;            // segment of a direct sum
-    fft::Complex<T>* sums;  // [block][length]: sums of the parts' products
-};
-
-/// What is to be done: items [first, first + count) of the pairs, or those that are listed, each in `pieces`.
-struct FftWork {
-    Pairs pairs;
-    Index first = 0, count = 0;
-    int pieces = 1;
-    Divisor by_decimation;
-};
-
-/// Pairs that the kernel in float leaves to that in double, and what that does with them.
-struct FftLeft {
-    unsigned* listed;            // how many
-    unsigned* items;             // which, counted from FftWork::first
-    unsigned long long* counts;  // pairs in double so far; pairs with outputs that were summed
-};
-
-/// T is the arithmetic, R the radix, Q the samples of a segment.
-template <class T, int R, int Q>
-struct FftShared {
-    using Fft = fft::BlockFft<T, R>;
-    static constexpr int warps = Fft::threads / 32;
-    static constexpr std::size_t levels = 6 * warps;  // peak and energy of samples and results, least bound
-    /// Segments of a pair, with those that vectors of 4 reach into: past the end, and 4 before the second.
-    CONVOY_HD static constexpr int segments(int keep) { return 3 + (keep + Fft::size) / Q + 9; }
-    static std::size_t bytes(int keep) {
-        return sizeof(fft::Complex<T>) * Fft::exchange +
-               sizeof(T) * (levels + static_cast<std::size_t>(segments(keep) + 2 * keep / Q + 4));
-    }
-};
-
-/// v[i] of the 2 Half neighbouring lanes, joined, comes out in the i-th of them: each step halves the values
-/// of a lane.
-template <int Half, class T, class Join>
-__device__ __forceinline__ T across(const T (&v)[2 * Half], const Join& join) {
-    const bool upper = (threadIdx.x & Half) != 0;
-    T joined[Half];
-#pragma unroll
-    for (int i = 0; i < Half; ++i) {
-        const T low = v[i], high = v[i + Half], give = upper ? low : high, keep = upper ? high : low;
-        joined[i] = join(keep, __shfl_xor_sync(0xffffffffu, give, Half));
-    }
-    if constexpr (Half > 1)
-        return across<Half / 2>(joined, join);
-    else
-        return joined[0];
-}
-template <class T, class Join>
-__device__ __forceinline__ T over_warp(T v, const Join& join) {
-#pragma unroll
-    for (int d = 16; d >= 1; d /= 2)
-        v = join(v, __shfl_xor_sync(0xffffffffu, v, d));
-    return v;
-}
-
-struct Add {
-    template <class T>
-    __device__ T operator()(T a, T b) const {
-        return a + b;
-    }
-};
-struct Larger {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-    __device__ double operator()(double a, double b) const { return fmax(a, b); }
-};
-struct Smaller {
-    __device__ float operator()(float a, float b) const { return fminf(a, b); }
-    __device__ double operator()(double a, double b) const { return fmin(a, b); }
-};
-
-/// The samples of one pair: sample i is extended frame first + i; from `count` on they count as zero.
-template <class S, class In>
-struct PairSamples {
-    const Job& job;
-    Lane<S, In> lane;
-    Index first, count;
-    __device__ S operator()(Index i) const {
-        if (i >= count) return S{0};
-        const Index f = first + i;
-        return job.plain(f, f + 1) ? lane.value(lane.stored(f)) : lane.extended(job, f);
-    }
-};
 
 template <class T, class S, int R, int Q>
 class PairOfBlocks {
@@ -470,38 +367,5 @@ class PairOfBlocks {
     T error_ = 0, peak_ = 0;
     bool spoiled_ = false;
 };
-
-/// In float: writes results, and lists the items of which one is not promised.
-template <int R, int Q>
-__global__ void __launch_bounds__(R * 16, R == 16 ? 2 : 1)
-    fft_kernel(const Job job, const FftFilter<float> filter, const FftWork work, const FftLeft left) {
-    PairOfBlocks<float, float, R, Q> pair(job, filter, shared<std::byte>());
-    for (Index i = blockIdx.x; i < work.count; i += gridDim.x) {
-        const bool good = pair.run(place(job, work.pairs, work.first + i), 0, work.by_decimation);
-        if (!good && threadIdx.x == 0) left.items[atomicAdd(left.listed, 1u)] = static_cast<unsigned>(i);
-    }
-}
-
-/// In double: the listed items, or all, each in pieces of 2 keep results.
-template <class S, int Q>
-__global__ void __launch_bounds__(256, 1)
-    careful_kernel(const Job job, const FftFilter<double> filter, const FftWork work, const FftLeft left,
-                   const bool listed, const double* __restrict__ taps) {
-    PairOfBlocks<double, S, 16, Q> pair(job, filter, shared<std::byte>());
-    const Index count = (listed ? static_cast<Index>(*left.listed) : work.count) * work.pieces;
-    for (Index i = blockIdx.x; i < count; i += gridDim.x) {
-        const Index number = i / work.pieces;
-        const int begin = static_cast<int>(i - number * work.pieces) * 2 * filter.keep;
-        const PairPlace at = place(job, work.pairs, work.first + (listed ? left.items[number] : number));
-        if (begin >= at.wanted) continue;
-        const bool good = pair.run(at, begin, work.by_decimation);
-        const bool summed = !good && pair.mend(taps, work.by_decimation);
-        if (threadIdx.x == 0) {
-            if (listed) atomicAdd(left.counts, 1ull);
-            if (summed) atomicAdd(left.counts + 1, 1ull);
-        }
-        __syncthreads();
-    }
-}
 
 }  // namespace convoy::conv1d::gpu
