@@ -23,6 +23,9 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
         throw usage_error("gain needs one of db and factor",
                           "write gain: -6 (decibels), or gain: {factor: 0.5}");
     const double factor = p.given("factor") ? p.number("factor") : std::pow(10.0, p.number("db") / 20);
+    if (p.given("db") && !(factor > 0 && std::isfinite(factor)))
+        throw usage_error("no number is as large or small as a factor of " + to_text(p.number("db")) + " dB",
+                          "give -6000 to 6000", flow.label);
     pipelines::Fir fir;
     fir.taps = {factor};
     fir.notes = {{"factor", to_text(factor)}};

@@ -35,6 +35,9 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
         throw usage_error(p.spelled("level") + " and " + p.spelled("db") + " exclude each other",
                           "give one of them");
     const double target = p.given("db") ? std::pow(10.0, p.number("db") / 20) : p.number("level");
+    if (p.given("db") && !(target > 0 && std::isfinite(target)))
+        throw usage_error("no number is as large or small as a level of " + to_text(p.number("db")) + " dB",
+                          "give -6000 to 6000", flow.label);
     if (!(target > 0 && std::isfinite(target)))
         throw usage_error(p.spelled("level") + " must be more than 0");
     Planned planned;

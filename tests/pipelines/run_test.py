@@ -90,6 +90,12 @@ def test_gain():
     x = noise()
     near(steps_run(x, ["gain: -6"]), x * 10 ** (-6 / 20), 1e-7)
     near(steps_run(x, ["gain: {factor: 2}"]), x * 2, 0)
+    for step in ("gain: -7000", "gain: 7000", "normalize: {db: -7000}", "normalize: {db: 7000}"):
+        script("p.yaml", f"inputs: x.wav\noutput: z.h5\nsteps:\n  - {step}\n")
+        refused(2, "no number is as large or small as", "run", "p.yaml")
+    script("p.yaml", "inputs: x.wav\noutput: z.h5\nsteps:\n  - gain: 6000\n")
+    status, _, err = convoy("run", "p.yaml")
+    assert status == 0 and "beyond the range of float32" in err, err
 
 
 def test_resample_is_scipys():
