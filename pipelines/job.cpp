@@ -344,6 +344,16 @@ void Job::State::warn_of_samples() {
              to_text(report.clipped) + " samples were beyond the range of the output and were clipped");
 }
 
+bool in_decibels(const StepCall& call) {
+    return call.step->name == "spectrogram" && (call.params.given("db") || call.params.given("calibration"));
+}
+
+// Decibels of sums of powers: the powers themselves must be held.
+bool sums_powers(const StepCall& call) {
+    return in_decibels(call) && call.params.text("scaling") != "magnitude" &&
+           (call.params.given("average") || call.params.text("frequency-scale") != "linear");
+}
+
 // Results that the type of their samples does not hold: those of squares above all (the power of 1e-21 is
 // 1e-42). Decibels of silence are -infinity by right.
 void Job::State::warn_of_range() const {
@@ -354,10 +364,7 @@ void Job::State::warn_of_range() const {
         return all;
     };
     const stats::Level in = sum(report.stream.input), out = sum(report.stream.output);
-    const bool decibels = std::any_of(request.steps.begin(), request.steps.end(), [](const StepCall& call) {
-        return call.step->name == "spectrogram" &&
-               (call.params.given("db") || call.params.given("calibration"));
-    });
+    const bool decibels = std::any_of(request.steps.begin(), request.steps.end(), in_decibels);
     const bool narrow = computed() == SampleType::float32 || spec.type == SampleType::float32;
     const std::string type(name_of(narrow ? SampleType::float32 : SampleType::float64));
     const std::string hint = !narrow                             ? ": scale them first"
@@ -369,6 +376,10 @@ void Job::State::warn_of_range() const {
     else if (narrow && out.peak > 0 && out.peak < 1e-30)
         warn(spec.path, "the largest value of the result is " + to_text(out.peak) +
                             ", and what is below 1e-38 loses its digits in float32" + hint);
+    else if (computed() == SampleType::float32 && !request.steps.empty() &&
+             sums_powers(request.steps.front()) && in.peak > 0 && (in.peak < 1e-15 || in.peak > 1e15))
+        warn(spec.path, "bands and averages are of powers, and those of samples of at most " +
+                            to_text(in.peak) + " are beyond what float32 holds" + hint);
 }
 
 void make_folders(const JobRequest& request) {

@@ -318,6 +318,9 @@ class Options(Test):
             assert not self.run(*spectrum, "--db").stderr
             assert np.abs(read(folder / "y.h5", "spectrogram") - 10 * np.log10(exact)).max() < 0.01
             assert not self.run(*spectrum, "--scaling", "magnitude").stderr
+            for more in (["--average", "1s"], ["--frequency-scale", "decidecade"]):
+                done = self.run(*spectrum, "--db", *more)
+                assert bool(said) == ("of powers" in done.stderr) == bool(done.stderr), done.stderr
         with h5py.File(folder / "x.h5", "w") as file:
             file["x"] = np.zeros(4000, "f4")
             file["x"].attrs["sampling_rate"] = 1000.0
