@@ -55,6 +55,7 @@ constexpr std::size_t plenty = std::size_t{1} << 40;
 
 TEST_CASE("groups of images, bands and filters give the bits of all at once, and count samples once") {
     for (const PlaneCase& c : plane_cases()) {
+        if (c.plain) continue;  // the reader has 16 bits
         Job job = plane_job(c, {1, 1});
         INFO(describe(job.problem));
         Chain chain;
