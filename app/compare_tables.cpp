@@ -71,92 +71,72 @@ Json machine(const pipelines::Comparison& c) {
     return m;
 }
 
+const std::vector<std::string> repetition_columns = split(
+    "run_id,host,gpu,driver,mode,mechanism,scope,phase,rep,order,chunk_bytes,slots,taps,strategy,e2e_s,"
+    "setup_s,read_s,h2d_s,kernel_s,d2h_s,write_s,stall_s,host_cpu_s,bytes_h2d,bytes_d2h,"
+    "peak_pinned_bytes,peak_managed_bytes,peak_device_bytes,output_sha256,output_hash,limit,"
+    "limit_busy,limit_of_ceiling,note",
+    ',');
+
+// Taps of the first filter; null where there is none.
+Json taps_of(const pipelines::JobReport& report) {
+    for (const pipelines::StepReport& step : report.steps)
+        for (const auto& [key, value] : step.notes)
+            if (key == "numtaps") return *parse_integer(value);
+    return {};
+}
+
+// The cells of a repetition, by repetition_columns; times that were not taken are null.
+std::vector<Json> cells_of(const pipelines::Comparison& c, const pipelines::Repetition& r,
+                           const std::string& run_id, const std::string& host) {
+    const pipelines::Arm& arm = c.arms[r.arm];
+    const pipelines::StreamReport& s = r.report.stream;
+    const bool gpu = arm.mode != "host";
+    return {run_id,
+            host,
+            gpu ? Json(r.report.device_name) : Json(),
+            gpu ? Json(c.device.attributes.driver_version) : Json(),
+            arm.mode,
+            arm.mechanism,
+            scope_text(arm),
+            r.steady ? "steady" : "warm-up",
+            r.rep,
+            r.order,
+            r.chunk_bytes,
+            s.slots,
+            taps_of(r.report),
+            strategies(r.report),
+            r.e2e_s,
+            r.setup_s,
+            s.read_s,
+            measured(s.traffic.h2d_s, s.traffic.h2d_s > 0),
+            measured(gpu ? s.traffic.kernel_s : s.compute_s, !gpu || s.traffic.kernel_s > 0),
+            measured(s.traffic.d2h_s, s.traffic.d2h_s > 0),
+            s.write_s,
+            s.wait_s,
+            r.host_cpu_s,
+            s.traffic.bytes_h2d,
+            s.traffic.bytes_d2h,
+            s.footprint.pinned,
+            s.footprint.managed,
+            s.footprint.device,
+            Json(),
+            text_or_null(s.hash),
+            text_or_null(r.limit.resource),
+            measured(r.limit.busy),
+            measured(r.limit.of_ceiling),
+            Json()};
+}
+
 }  // namespace
 
 Table repetitions_table(const pipelines::Comparison& c, const std::string& command) {
     const std::string run_id = run_id_of(c);
     utsname host{};
     uname(&host);
-    Table t{"convoy.compare/1",
-            {"run_id",
-             "host",
-             "gpu",
-             "driver",
-             "mode",
-             "mechanism",
-             "scope",
-             "phase",
-             "rep",
-             "order",
-             "chunk_bytes",
-             "slots",
-             "taps",
-             "strategy",
-             "e2e_s",
-             "setup_s",
-             "read_s",
-             "h2d_s",
-             "kernel_s",
-             "d2h_s",
-             "write_s",
-             "stall_s",
-             "host_cpu_s",
-             "bytes_h2d",
-             "bytes_d2h",
-             "peak_pinned_bytes",
-             "peak_managed_bytes",
-             "peak_device_bytes",
-             "output_sha256",
-             "output_hash",
-             "limit",
-             "limit_busy",
-             "limit_of_ceiling",
-             "note"},
-            {},
-            {{"machine", machine(c)}, {"command", command}}};
-    for (const pipelines::Repetition& r : c.repetitions) {
-        const pipelines::Arm& arm = c.arms[r.arm];
-        const pipelines::StreamReport& s = r.report.stream;
-        const bool gpu = arm.mode != "host";
-        Json taps;
-        for (const pipelines::StepReport& step : r.report.steps)
-            for (const auto& [key, value] : step.notes)
-                if (key == "numtaps" && taps.is_null()) taps = *parse_integer(value);
-        t.rows.push_back({run_id,
-                          host.nodename,
-                          gpu ? Json(r.report.device_name) : Json(),
-                          gpu ? Json(c.device.attributes.driver_version) : Json(),
-                          arm.mode,
-                          arm.mechanism,
-                          scope_text(arm),
-                          r.warm ? "steady" : "warm-up",
-                          r.rep,
-                          r.order,
-                          r.chunk_bytes,
-                          s.slots,
-                          taps,
-                          strategies(r.report),
-                          r.e2e_s,
-                          r.setup_s,
-                          s.read_s,
-                          measured(s.traffic.h2d_s, s.traffic.h2d_s > 0),
-                          measured(gpu ? s.traffic.kernel_s : s.compute_s, !gpu || s.traffic.kernel_s > 0),
-                          measured(s.traffic.d2h_s, s.traffic.d2h_s > 0),
-                          s.write_s,
-                          s.wait_s,
-                          r.host_cpu_s,
-                          s.traffic.bytes_h2d,
-                          s.traffic.bytes_d2h,
-                          s.footprint.pinned,
-                          s.footprint.managed,
-                          s.footprint.device,
-                          Json(),
-                          text_or_null(s.hash),
-                          text_or_null(r.limit.resource),
-                          measured(r.limit.busy),
-                          measured(r.limit.of_ceiling),
-                          Json()});
-    }
+    Table t{"convoy.compare/1", repetition_columns, {}, {{"machine", machine(c)}, {"command", command}}};
+    for (const pipelines::Repetition& r : c.repetitions)
+        t.rows.push_back(cells_of(c, r, run_id, host.nodename));
     for (const pipelines::Arm& arm : c.arms)
         if (!arm.reason.empty()) {
             auto& row = t.rows.emplace_back(t.columns.size());

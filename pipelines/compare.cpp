@@ -148,7 +148,7 @@ void add_ratio(ArmSummary& summary, const std::vector<double>& times, const std:
 std::vector<double> counted(const Comparison& c, std::size_t arm, double Repetition::*member) {
     std::vector<double> values;
     for (const Repetition& r : c.repetitions)
-        if (r.arm == arm && r.warm) values.push_back(r.*member);
+        if (r.arm == arm && r.steady) values.push_back(r.*member);
     return values;
 }
 
@@ -243,7 +243,7 @@ Comparison compare(const CompareOptions& o) {
             check_cancelled();
             Repetition r = run_once(c.arms[arm], o, ram, c.ceilings);
             r.arm = arm;
-            r.warm = rep >= 0;
+            r.steady = rep >= 0;
             r.rep = rep >= 0 ? rep : rep + o.warmup;
             r.order = static_cast<int>(c.repetitions.size());
             c.repetitions.push_back(std::move(r));

@@ -21,15 +21,15 @@ struct CompareOptions {
 
 /// One way of doing the job.
 struct Arm {
-    std::optional<Scope> scope;  // none where the machine lacks the mode in all
+    std::optional<Scope> scope;  // none where the machine lacks the mode in every scope
     std::string mode, mechanism, device, chunk;
     std::string reason;  // why it could not run; empty where it did
 };
 
-/// One counted (or warming) repetition of an arm.
+/// One run of an arm.
 struct Repetition {
     std::size_t arm = 0;
-    bool warm = false;       // not a warm-up
+    bool steady = false;     // counted; else a warm-up
     int rep = 0, order = 0;  // repetition of the arm; place among all runs
     double e2e_s = 0;        // from the first read to the closed output, set-up apart
     Limit limit;

@@ -12,6 +12,7 @@ namespace convoy::pipelines {
 namespace {
 
 using page::escaped;
+using page::extents;
 using page::figures;
 using page::row;
 
@@ -88,13 +89,6 @@ std::string table(const Comparison& c, const std::vector<std::size_t>& arms) {
                      escaped(s.limit.resource), percent(s.limit.busy), percent(s.limit.of_ceiling)});
     }
     return text + "</table>\n";
-}
-
-std::string extents(const std::vector<Index>& dims) {
-    std::string text;
-    for (const Index n : dims)
-        text += (text.empty() ? "" : " × ") + to_text(n);
-    return text;
 }
 
 // The machine, the job and the figures of the scope that is nearest to what a user sees, in sentences.

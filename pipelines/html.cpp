@@ -14,6 +14,7 @@ namespace convoy::pipelines {
 namespace {
 
 using page::escaped;
+using page::extents;
 using page::figures;
 using page::row;
 
@@ -30,13 +31,6 @@ std::string base64(const std::string& bytes) {
             text +=
                 k <= std::min<std::size_t>(3, bytes.size() - i) ? digits[group >> (18 - 6 * k) & 63] : '=';
     }
-    return text;
-}
-
-std::string extents(const std::vector<Index>& dims) {
-    std::string text;
-    for (const Index n : dims)
-        text += (text.empty() ? "" : " × ") + to_text(n);
     return text;
 }
 

@@ -42,6 +42,13 @@ std::string figures(double value) {
     return to_text(std::round(value * scale) / scale);
 }
 
+std::string extents(const std::vector<Index>& dims) {
+    std::string text;
+    for (const Index n : dims)
+        text += (text.empty() ? "" : " × ") + to_text(n);
+    return text;
+}
+
 std::string row(const std::vector<std::string>& cells, const char* cell) {
     std::string text = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/signal.hpp"
+
 namespace convoy::pipelines::page {
 
 /// The page up to its first heading, with the one style of all; `foot` ends it.
@@ -15,6 +17,9 @@ std::string escaped(const std::string& text);
 
 /// A number in four figures.
 std::string figures(double value);
+
+/// The extents of an array: "64 × 2000".
+std::string extents(const std::vector<Index>& dims);
 
 /// A row of a table; cells are HTML already. `cell`: td or th.
 std::string row(const std::vector<std::string>& cells, const char* cell = "td");
