@@ -111,6 +111,18 @@ void draw(const SpectrogramPicture& picture, const std::string& path, const devi
     c.write(path);
 }
 
+std::string png_bytes(const Grid& grid) {
+    std::string bytes;
+    cairo_surface_t* image = image_of(grid, value_range({grid}));
+    const auto append = [](void* to, const unsigned char* data, unsigned int length) {
+        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
+        return CAIRO_STATUS_SUCCESS;
+    };
+    cairo::surface_write_to_png_stream(image, append, &bytes);
+    cairo::surface_destroy(image);
+    return bytes;
+}
+
 void check_picture_name(const std::string& path) {
     if (lower(std::filesystem::path(path).extension().string()) != ".png")
         throw usage_error("pictures are PNG", "let the name end in .png", path);

@@ -17,7 +17,10 @@ namespace convoy::pipelines {
 /// them. So the two meet where there are as many as pixels, and every value is as it came.
 class Pixels {
   public:
+    /// Of a result [channel][bin][frame]; of more than eight channels, the first eight. `mean`: by the mean
+    /// of what falls on a pixel, else by the largest.
     Pixels(Index channels, Index bins, Index frames, bool mean);
+    /// Those that are kept.
     Index channels() const { return channels_; }
 
     /// One row of the result: frames `span` of bin row % bins of channel row / bins; value(i) is the i-th.
@@ -43,6 +46,7 @@ class Pixels {
         }
     }
 
+    /// What came of a channel: at most panel_size() pixels, NaN where nothing did.
     Grid grid(Index channel) const;
 
   private:

@@ -59,16 +59,4 @@ cairo_surface_t* image_of(const Grid& grid, Range range) {
     return image;
 }
 
-std::string png_bytes(const Grid& grid) {
-    std::string bytes;
-    cairo_surface_t* image = image_of(grid, value_range({grid}));
-    const auto append = [](void* to, const unsigned char* data, unsigned int length) {
-        static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), length);
-        return CAIRO_STATUS_SUCCESS;
-    };
-    cairo::surface_write_to_png_stream(image, append, &bytes);
-    cairo::surface_destroy(image);
-    return bytes;
-}
-
 }  // namespace convoy::pipelines
