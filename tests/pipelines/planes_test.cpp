@@ -122,25 +122,14 @@ TEST_CASE("one convolution behind another takes whole pieces of the first") {
 }
 
 TEST_CASE("memory of a convolution is bounded, whatever the shape") {
-    struct Case {
-        Index images, channels;
-        Pair extent;
-        Index filters, groups;
-        bool channels_last;
-    };
-    for (const Case& c :
-         {Case{10'000, 1, {512, 512}, 1, 1, false}, Case{10'000, 3, {512, 512}, 64, 1, false},
-          Case{1, 1, {50'000'000, 600}, 1, 1, false}, Case{1, 1, {50'000'000, 600}, 16, 1, false},
-          Case{1, 1, {1025, 1 << 20}, 10'000, 1, false}, Case{100, 64, {1025, 1 << 20}, 512, 1, false},
-          Case{3, 4096, {512, 5'000}, 4096, 4096, false}, Case{1, 16, {10'000'000, 100}, 64, 1, true}}) {
-        Problem p;
-        p.images = c.images;
-        p.channels = c.channels;
-        p.extent = c.extent;
-        p.filters = c.filters;
-        p.groups = c.groups;
-        p.channels_last = c.channels_last;
-        p.taps = {3, 3};
+    for (const PlaneCase& c :
+         {PlaneCase{10'000, 1, {512, 512}, 1, 1, false}, PlaneCase{10'000, 3, {512, 512}, 64, 1, false},
+          PlaneCase{1, 1, {50'000'000, 600}, 1, 1, false}, PlaneCase{1, 1, {50'000'000, 600}, 16, 1, false},
+          PlaneCase{1, 1, {1025, 1 << 20}, 10'000, 1, false},
+          PlaneCase{100, 64, {1025, 1 << 20}, 512, 1, false},
+          PlaneCase{3, 4096, {512, 5'000}, 4096, 4096, false},
+          PlaneCase{1, 16, {10'000'000, 100}, 64, 1, true}}) {
+        Problem p = plane_problem(c);
         p.kernel = numbers(p.filters * p.terms(), 1);
         INFO(describe(p));
         Chain chain;

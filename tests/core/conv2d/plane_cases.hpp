@@ -28,8 +28,7 @@ inline std::vector<PlaneCase> plane_cases() {
             {1, 1, {1'000, 9}, 800, 1, false, true}};
 }
 
-/// With biases; where it is not plain, with a kernel of 5 x 3, samples of 16 bits and a scale for each row.
-inline Job plane_job(const PlaneCase& c, Pair stride) {
+inline Problem plane_problem(const PlaneCase& c) {
     Problem p;
     p.images = c.images;
     p.channels = c.channels;
@@ -37,9 +36,15 @@ inline Job plane_job(const PlaneCase& c, Pair stride) {
     p.filters = c.filters;
     p.groups = c.groups;
     p.channels_last = c.channels_last;
+    p.taps = {3, 3};
+    return p;
+}
+
+/// With biases; where it is not plain, with a kernel of 5 x 3, samples of 16 bits and a scale for each row.
+inline Job plane_job(const PlaneCase& c, Pair stride) {
+    Problem p = plane_problem(c);
     p.stride = stride;
     p.bias = numbers(c.filters, 7);
-    p.taps = {3, 3};
     if (c.plain) return make_job(p);
     p.taps = {5, 3};
     p.dilation = {2, 1};
