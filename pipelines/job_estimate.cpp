@@ -25,15 +25,14 @@ double Job::State::trial(Index items) {
 Estimate Job::estimate() {
     State& s = *state_;
     constexpr double enough = 0.2;  // seconds of trial
-    constexpr double creating =
-        0.5e-3;  // an HDF5 file and its name, as measured; part of a millisecond anywhere
+    // Seconds to make an HDF5 file under its name, as measured; part of a millisecond anywhere.
+    constexpr double creating = 0.5e-3;
     Estimate e{s.report.open_s + s.report.plan_s, 0};
     if (s.spec.path != "null") e.fixed += creating * static_cast<double>(1 + s.saved.size());
     const auto start = Clock::now();
     learn(s.plan, s.stream);
     e.stream = seconds_since(start);
-    const Cuts cuts =
-        stream_cuts(*s.plan.input, s.plan.chain, s.plan.wanted, false, s.stream);  // as trials go
+    const Cuts cuts = stream_cuts(*s.plan.input, s.plan.chain, s.plan.wanted, false, s.stream);  // a trial's
     const Index all = cuts.chunks() * static_cast<Index>(cuts.groups.size());
     Index before = 0;
     double spent = 0;

@@ -39,7 +39,8 @@ class PartReader : public io::Reader {
     Span part_;
 };
 
-// Where the next file should begin, if times are known: a jump of more than a sample and a half is told.
+// Whether the next file begins where the one before ends, if times are known: a jump of more than a sample
+// and a half is told.
 bool follows(const io::Recording& before, const io::Recording& next) {
     const double samples = samples_between(before, next).value_or(0);
     if (std::abs(samples) <= 1.5) return true;

@@ -22,9 +22,11 @@ class Bands {
     /// `row_step`: output rows that bands start at multiples of.
     explicit Bands(const Problem& problem, Index row_step = 1);
 
+    /// Pieces of all images.
     Index count() const { return images_ * bands_; }
+    /// As Stage::lanes_of.
     Lanes lanes_of(Index first, Index count) const;
-    /// Input lanes that whole pieces use.
+    /// As Stage::used: whole images, or a band's rows with the halo around them.
     Lanes used(Lanes out) const;
 
     /// Calls f(box) for what rows `out` of the result, whole pieces, consist of.

@@ -8,7 +8,7 @@ namespace convoy::conv2d {
 
 namespace {
 
-// Where stages do not share the memory that they work in.
+// Stages that each have working memory of their own (on a GPU) must not be many.
 constexpr Index most_blocks = 16;
 // More rows of one image's result than that are too many to hold even a few columns of all.
 constexpr Index most_rows = Index{1} << 18;
@@ -49,7 +49,7 @@ Problem problem_of(const Problem& p, const Block& block) {
 }
 
 // As many whole groups as fit, or parts of a group. Parts read the same input again, so they are as large as
-// can be, and whole tiles of the strategies.
+// can be, and whole tiles of the strategies. `work_shared`: blocks may be many, one memory serves all.
 std::vector<Block> blocks_of(const Problem& p, bool work_shared) {
     const Index rows = p.outputs().rows, each = p.group_filters();
     Index groups = few_rows / std::max(each * rows, p.group_channels() * p.extent.rows);

@@ -40,7 +40,8 @@ struct AxisChoice {
 AxisChoice time_axis(const Source& source, const OpenOptions& options);
 /// Whether an axis or a dataset is called so because it is time.
 bool is_time_name(std::string_view name);
-/// Paths in source.home of one-dimensional datasets beside the signal that may hold its time stamps.
+/// Paths in source.home of one-dimensional datasets of `least` values or more beside the signal that may hold
+/// its time stamps.
 std::vector<std::string> stamp_names(const Source& source, Index least = 2);
 
 // --- scales.cpp
