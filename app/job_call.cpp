@@ -100,9 +100,10 @@ int run_single(pipelines::JobRequest request, const Params& params) {
             log_text(step.explanation);
     tell_choices(job.planned());
     const pipelines::JobReport report = job.run();
-    if (report.ending != pipelines::Ending::skipped) tell_work(report);
     if (report.ending == pipelines::Ending::skipped)
         log_note(params, report.output + ": is finished already, and its input unchanged; nothing to do");
+    else
+        tell_work(report);
     if (report.ending == pipelines::Ending::extended)
         log_note(params, report.output + ": extended, since its input was appended to");
     if (params.given("report")) write_report(params, to_json(report));
@@ -111,6 +112,21 @@ int run_single(pipelines::JobRequest request, const Params& params) {
         write_text(params.text("html"), pipelines::html_report({outcome}, report.command));
     }
     return 0;
+}
+
+// Lists what was not done, also where --failed-to says; whether there was any.
+bool tell_failed(const std::vector<pipelines::Outcome>& outcomes, const Params& params) {
+    std::vector<std::string> failed;  // each input once, however many results it has
+    for (const pipelines::Outcome& o : outcomes)
+        if (!o.report && (failed.empty() || failed.back() != o.input)) failed.push_back(o.input);
+    std::string names, lines = "not done:\n";
+    for (const std::string& input : failed) {
+        names += input + "\n";
+        lines += printable(input) + "\n";
+    }
+    if (params.given("failed-to")) write_text(params.text("failed-to"), names);
+    if (!failed.empty()) log_text(lines);
+    return !failed.empty();
 }
 
 int run_several(std::vector<pipelines::JobRequest> requests, const Params& params) {
@@ -144,18 +160,7 @@ int run_several(std::vector<pipelines::JobRequest> requests, const Params& param
         for (const pipelines::Outcome& o : outcomes)
             for (std::size_t i = 0; o.report && i < o.report->steps.size(); ++i)
                 log_text(o.input + ": " + o.report->steps[i].explanation);
-    std::vector<std::string> failed;  // each input once, however many results it has
-    for (const pipelines::Outcome& o : outcomes)
-        if (!o.report && (failed.empty() || failed.back() != o.input)) failed.push_back(o.input);
-    std::string names, lines = "not done:\n";
-    for (const std::string& input : failed) {
-        names += input + "\n";
-        lines += printable(input) + "\n";
-    }
-    if (params.given("failed-to")) write_text(params.text("failed-to"), names);
-    if (failed.empty()) return 0;
-    log_text(lines);
-    return 3;
+    return tell_failed(outcomes, params) ? 3 : 0;
 }
 
 void check_side_files_of(const std::vector<pipelines::JobRequest>& requests, const Params& params) {

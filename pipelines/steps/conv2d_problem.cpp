@@ -6,6 +6,7 @@
 #include "core/base/quantity.hpp"
 #include "core/conv2d/kernels.hpp"
 #include "io/taps.hpp"
+#include "pipelines/steps/fir.hpp"
 
 namespace convoy::pipelines {
 
@@ -75,11 +76,9 @@ namespace {
 
 Precision precision_of(const Params& p, const Flow& flow, const Execution& execution) {
     const std::string name = p.text("precision");
-    if (name.empty()) {
-        const bool wide = execution.dtype.empty() ? flow.wide || flow.type == SampleType::float64
-                                                  : execution.dtype == "float64";
-        return wide ? Precision::float64 : Precision::float32;
-    }
+    if (name.empty())
+        return arithmetic_of(flow, execution) == SampleType::float64 ? Precision::float64
+                                                                     : Precision::float32;
     if (!execution.dtype.empty() && (execution.dtype == "float64") != (name == "float64"))
         throw usage_error(p.spelled("precision") + " " + name + " and --dtype " + execution.dtype +
                               " contradict each other",
