@@ -14,10 +14,9 @@ template <class T>
 struct FftFilter {
     const fft::Complex<T>* turns;    // block_turns()
     const fft::Complex<T>* spectra;  // [parts][length]
-    const T*
-        parts_of;      // of each part: squares of norm and gain, how much its products err, the guard's slack
-    const T* weights;  // of the segments of each part, and zeros to whole vectors of 4
-    int weight_count;  // a multiple of 4
+    const T* parts_of;  // of each part: squares of norm and gain, how its products err, the guard's slack
+    const T* weights;   // of the segments of each part, and zeros to whole vectors of 4
+    int weight_count;   // a multiple of 4
     int keep, parts;
     Index part, taps;
     T error;                // fft_error_factor times the unit roundoff

@@ -189,7 +189,9 @@ __device__ void make_lines(const Job& job, const Tables& t, Ring ring, unsigned 
     }
 }
 
-/// Warps that make lines leave registers to those that multiply: of 128 that each thread has at first.
+/// The kernel of wgmma_gemm: two groups of four warps multiply what the others bring, which are one that
+/// copies packed lines, or eight that make lines. These leave registers to those that multiply: of 128 that
+/// each thread has at first.
 template <bool exact, bool packed>
 __global__ void __launch_bounds__(threads_of(packed), 1)
     wgmma_product(const __grid_constant__ Job job, const __grid_constant__ Tables t) {
