@@ -183,10 +183,12 @@ class Test:
         folder = self.place()
         source = self.folder / "long.h5"
         write_signal(source, self.noise.standard_normal((1_000_000, 2), dtype="f4"))
-        words = [str(self.convoy), "filter", str(source), "-o", str(folder / "o.h5"), *TAPS, "--strategy", "reference",
-                 "--threads", "1", "--chunk", "1000"]
+        # Long enough for this process to be held up meanwhile.
+        words = [str(self.convoy), "filter", str(source), "-o", str(folder / "o.h5"), "--lowpass", "100", "--numtaps", "401",
+                 "--strategy", "reference", "--threads", "1", "--chunk", "1000"]
         first = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-        while first.poll() is None and not (folder / "o.h5.part").exists():
+        part = folder / "o.h5.part"
+        while first.poll() is None and not (part.exists() and part.stat().st_size > 0):  # it is locked before it grows
             time.sleep(0.002)
         first.send_signal(signal.SIGSTOP)
         self.refuse(*words[1:], status=1, said=["o.h5", "another run"], folder=folder, left=["o.h5.part"])
