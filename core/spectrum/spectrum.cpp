@@ -87,7 +87,9 @@ void check(const Problem& p) {
                               "use a shorter --average, fewer --channels, or --average-kind mean or max");
     }
     if (p.quantity == Quantity::complex && (p.decibels || p.average || !p.bands.empty())) {
-        const char* what = p.decibels ? "decibels" : p.average ? "averages" : "bands and limits of frequencies";
+        const char* what = p.decibels  ? "decibels"
+                           : p.average ? "averages"
+                                       : "bands and limits of frequencies";
         throw usage_error(std::string(what) + " of complex values have no meaning",
                           "choose --scaling density, spectrum, magnitude or power");
     }
