@@ -53,12 +53,15 @@ struct Cuts {
     Geometry geometry() const;
 };
 
-/// Cuts the work. `input` is the shape and type of what the reader delivers.
+/// Cuts the work (chunks_cut.cpp). `input` is the shape and type of what the reader delivers.
 Cuts cut(const Chain& chain, const Shape& input, SampleType type, const CutRequest& request);
 
 /// Samples of `wanted` that the first `items` chunks of groups write, in the order group by group, chunk by
 /// chunk.
 Index samples_in(const Cuts& cuts, Span wanted, Index items);
+
+/// A span of a stage's result as whole blocks, within what there is.
+Span widened(Span span, const Stage& stage);
 
 /// Spans of every stage's input for output frames `out`, first stage first: spans[i] is what stage i reads,
 /// widened to whole blocks of the stage before it.
