@@ -7,7 +7,7 @@
 
 namespace convoy::test {
 
-/// Calls f once for each vector target (AVX-512, AVX2, SSE4, ...) as the one that Highway dispatches to.
+/// Calls f once for each vector target (AVX-512, AVX2, SSE2) as the one that Highway dispatches to.
 template <class F>
 void each_vector_target(F&& f) {
     for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
