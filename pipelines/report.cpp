@@ -53,6 +53,29 @@ Json input_json(const JobReport& report) {
     return j;
 }
 
+Json output_json(const JobReport& report) {
+    Json out;
+    out["path"] = report.output;
+    for (const std::string& file : report.out_files)
+        out["files"].push(file);
+    out["dataset"] = report.out_dataset.empty() ? Json() : Json(report.out_dataset);
+    out["dims"] = Json::Array(report.out_dims.begin(), report.out_dims.end());
+    out["type"] = report.out_type;
+    out["first_frame"] = report.out_first;
+    out["sampling_rate"] = or_null(report.out_rate);
+    out["hash"] = report.stream.hash.empty() ? Json() : Json(report.stream.hash);
+    out["clipped"] = report.clipped;
+    out["samples_kept"] = report.samples_kept;  // from an earlier run
+    for (const SavedReport& saved : report.saved) {
+        Json one;
+        one["path"] = saved.path;
+        one["dims"] = Json::Array(saved.dims.begin(), saved.dims.end());
+        one["hash"] = saved.hash.empty() ? Json() : Json(saved.hash);
+        out["saved"].push(std::move(one));
+    }
+    return out;
+}
+
 Json steps_json(const JobReport& report) {
     Json list = Json::array();
     for (const StepReport& step : report.steps) {
@@ -130,28 +153,7 @@ Json to_json(const JobReport& report) {
     j["command"] = report.command;
     j["ending"] = name_of(report.ending);
     j["input"] = input_json(report);
-    Json out;
-    out["path"] = report.output;
-    if (!report.out_files.empty()) {
-        for (const std::string& file : report.out_files)
-            out["files"].push(file);
-    }
-    out["dataset"] = report.out_dataset.empty() ? Json() : Json(report.out_dataset);
-    out["dims"] = Json::Array(report.out_dims.begin(), report.out_dims.end());
-    out["type"] = report.out_type;
-    out["first_frame"] = report.out_first;
-    out["sampling_rate"] = or_null(report.out_rate);
-    out["hash"] = s.hash.empty() ? Json() : Json(s.hash);
-    out["clipped"] = report.clipped;
-    out["samples_kept"] = report.samples_kept;  // from an earlier run
-    for (const SavedReport& saved : report.saved) {
-        Json one;
-        one["path"] = saved.path;
-        one["dims"] = Json::Array(saved.dims.begin(), saved.dims.end());
-        one["hash"] = saved.hash.empty() ? Json() : Json(saved.hash);
-        out["saved"].push(std::move(one));
-    }
-    j["output"] = std::move(out);
+    j["output"] = output_json(report);
     j["steps"] = steps_json(report);
     Json device;
     device["id"] = report.device;

@@ -109,8 +109,8 @@ int run(const Call& call) {
     Json files = Json::array();
     app::Table csv{"convoy.inspect/1", {}, {}};
     int status = 0;
-    std::optional<Error>
-        broken;  // the first signal of one file that cannot be described: others are, before it
+    // Of one file, its first signal that cannot be described: told at the end, after those that can be.
+    std::optional<Error> broken;
     const bool several = pipelines::expand_inputs(call.inputs).size() > 1;
     const std::vector<std::string> inputs = inputs_of(call);
     app::check_side_files(call.params, inputs);
