@@ -337,7 +337,7 @@ def test_a_second_run_skips_what_is_finished_and_extends_what_has_grown():
     x = noise(6000)
     for steps, grown in (("  - filter: {lowpass: 1000}\n  - save: between.h5\n  - decimate: 4\n", "done"),
                          ("  - detrend: constant\n", "done"), ("  - filter: {lowpass: 1000}\n  - decimate: 4\nexecution: {strategy: direct}\n", "extended"),
-                         ("  - select: {channels: [1, 0]}\n  - filter: {lowpass: 1000}\n", "extended"),
+                         ("  - select: {channels: [1, 0]}\n  - filter: {lowpass: 1000}\nexecution: {strategy: direct}\n", "extended"),
                          ("  - spectrogram: {nfft: 120, hop: 7, scaling: complex}\n", "extended"),
                          ("  - decimate: 2\n  - spectrogram: {nfft: 128, center: true, padding: reflect, db: true, average: 50ms}\n", "extended"),
                          ("  - spectrogram: {nfft: 64, frequency_scale: mel, bins: 20}\n  - conv2d: {kernel: 'gaussian:1'}\n", "extended")):
