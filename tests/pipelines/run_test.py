@@ -358,7 +358,7 @@ def test_a_second_run_skips_what_is_finished_and_extends_what_has_grown():
         assert np.array_equal(h5py.File("y.h5")["time"], times), steps
     # Reports tell of what stayed too, also where it is stored in another type than it was computed in.
     for dtype, ending in (("float64", "extended"), ("float32", "extended"), ("int16", "done")):
-        script("p.yaml", f"inputs: x.wav\noutput: {{path: y.h5, output_dtype: {dtype}}}\nsteps:\n  - filter: {{lowpass: 1000}}\n")
+        script("p.yaml", f"inputs: x.wav\noutput: {{path: y.h5, output_dtype: {dtype}}}\nexecution: {{strategy: direct}}\nsteps:\n  - filter: {{lowpass: 1000}}\n")
         told = []
         for part in (x[:4000], x[:5000], x):
             wav("x.wav", part)
