@@ -118,16 +118,15 @@ int run(const Call& call) {
         try {
             const auto reader = io::open(input, options);
             const Json j = describe(reader->recording());
-            if (call.params.flag("json")) {
-                files.push(j);
-            } else if (call.params.flag("csv")) {
+            files.push(j);
+            if (call.params.flag("csv")) {
                 auto& row = csv.rows.emplace_back();
                 csv.columns.clear();
                 for (const auto& [key, value] : *j.as_object()) {
                     csv.columns.push_back(key);
                     row.push_back(value);
                 }
-            } else {
+            } else if (!call.params.flag("json")) {
                 print_text(reader->recording());
             }
         } catch (const Error& error) {

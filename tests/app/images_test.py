@@ -97,7 +97,8 @@ class Images(Test):
         for name, kernel in (("pictures", self.kernel("taps.npy", taps)), ("tall", self.kernel("taps.npy", taps)), ("one", many)):
             words = ["conv2d", self.folder / f"planes.h5:/{name}", "-o", folder / f"{name}.h5", "--kernel", kernel, "--device", "cpu"]
             peak = self.peak(*words)
-            assert peak < 200 << 10, f"{name}: {peak} KiB resident"
+            sanitized = "ASAN_OPTIONS" in os.environ    # has a shadow of its own of what is used
+            assert peak < (400 if sanitized else 200) << 10, f"{name}: {peak} KiB resident"
             assert 2 * os.path.getsize(folder / f"{name}.h5") > 200 << 20 or name == "one"
         pictures, tall, one = (read(self.folder / "planes.h5", name) for name in ("pictures", "tall", "one"))
         right = lambda got, image, kernel: np.allclose(got, signal.convolve2d(image, kernel, "same"), atol=1e-4)

@@ -270,6 +270,7 @@ class Options(Test):
             self.run(*words, "--report", folder / "r.json")
             told = json.loads((folder / "r.json").read_text())
             assert told["schema"].startswith("convoy." + words[0]), told
+            assert all(told.get(part, [0]) for part in ("files", "rows")), told
 
     def test_designs_replace_nothing_unasked(self):
         folder = self.place()
