@@ -152,7 +152,10 @@ def check(cluster, convoy, script, folder):
     assert job.isdigit(), cluster.logs()
     running = lambda task: bool(cluster.processes(job, task, convoy)) and list((folder / "parts").glob("*.journal"))
     # As when a node dies: no signal that could be handled, and nobody is told.
-    cluster.wait("the first task's work", lambda: running(1))
+    cluster.wait("the work of two tasks", lambda: running(1) and running(TASKS))
+    held = cluster.processes(job, TASKS, convoy)  # still at work when its turn comes, however fast the machine
+    for process in held:
+        os.kill(process, signal.SIGSTOP)
     for process in cluster.processes(job, 1, convoy):
         os.kill(process, signal.SIGKILL)
     cluster.wait("Slurm to notice", lambda: cluster.state(f"{job}_1") == "FAILED")
@@ -162,7 +165,8 @@ def check(cluster, convoy, script, folder):
     time.sleep(2)  # Slurm takes what starts in the second of a job's death for the dead one
     cluster.told("scontrol", "requeue", f"{job}_1")
     # As when a job of more importance comes: the task is told to stop, and is back in the queue.
-    cluster.wait("another task's work", lambda: running(TASKS))
+    for process in held:
+        os.kill(process, signal.SIGCONT)
     cluster.told("scontrol", "requeue", f"{job}_{TASKS}")
     for task in range(1, TASKS + 1):  # requeued tasks wait two minutes by default: let them begin at once
         cluster.told("scontrol", "update", f"JobId={job}_{task}", "StartTime=now")
