@@ -17,7 +17,7 @@ suite() {
   local preset=$1 folder=$2 cuda=$3
   shift 3
   mkdir -p "$folder"
-  cmake --preset "$preset" -DCONVOY_TESTS=ON -DCONVOY_QUICK_BUILD=OFF -DCONVOY_CUDA="$cuda" >"$folder/configure.log" 2>&1 ||
+  cmake --preset "$preset" -DCONVOY_TESTS=ON -DCONVOY_QUICK_BUILD=OFF -DCONVOY_WERROR=ON -DCONVOY_CUDA="$cuda" >"$folder/configure.log" 2>&1 ||
     { cat "$folder/configure.log" >&2; exit 1; }
   sed -n 's|^-- \(convoy [0-9]\)|Building \1|p; s|^-- \(No CUDA\)|\1|p' "$folder/configure.log"
   cmake --build "$folder" --parallel "$(nproc)"
