@@ -56,15 +56,13 @@ Json machine(const pipelines::Comparison& c) {
     Json m;
     m["kernel"] = std::string(host.sysname) + " " + host.release;
     m["huge_pages"] = line_of("/sys/kernel/mm/transparent_hugepage/enabled");
-    for (const pipelines::Arm& arm : c.arms) {
-        if (!arm.reason.empty() || arm.mode == "host") continue;
+    if (c.device.backend == device::Backend::cuda) {
         const device::Attributes& a = c.device.attributes;
         m["gpu"] = a.name;
-        m["driver"] = Json(a.driver_version);
+        m["driver"] = a.driver_version;
         m["ecc"] = a.ecc;
         m["pcie_generation"] = a.pcie_generation;
         m["pcie_width"] = a.pcie_width;
-        break;
     }
     for (const pipelines::bench::Figure& f : c.ceilings)
         m["ceilings"][f.name] = measured(f.value);

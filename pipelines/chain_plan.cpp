@@ -32,13 +32,12 @@ void apply_scaling(ChainPlan& plan, const Execution& execution) {
     problem.in = flow.type;
     problem.complex = flow.complex;
     problem.scaling = flow.scaling;
-    const bool wide = execution.dtype.empty() ? flow.wide : execution.dtype == "float64";
-    problem.arithmetic = wide ? SampleType::float64 : SampleType::float32;
+    problem.arithmetic = execution.arithmetic(flow.wide);
     const conv1d::Choice choice = conv1d::choose("auto", problem, execution.device);
     plan.chain.push_back(conv1d::plan(problem, *choice.strategy, execution.device));
     plan.step_of.push_back(plan.step_of.back());
     flow.type = plan.steps[plan.step_of.back()].type = problem.arithmetic;
-    flow.wide = wide;
+    flow.wide = problem.arithmetic == SampleType::float64;
     flow.scaling = {};
 }
 

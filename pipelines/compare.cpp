@@ -74,12 +74,18 @@ std::vector<Arm> arms_of(const CompareOptions& o) {
         std::string why = mode->unsupported(on);
         if (mode->name != "host" && device.backend == device::Backend::cpu) why = device::gpu_remark();
         if (mode->name != "host" && why.empty()) why = on_cpu_only;
-        const Arm lacking{{}, std::string(mode->name), std::string(mode->mechanism), on.id(), "", why};
-        if (!why.empty()) arms.push_back(lacking);
-        for (const Scope scope : why.empty() ? o.scopes : std::vector<Scope>{})
-            for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks)
-                arms.push_back({scope, lacking.mode, lacking.mechanism, lacking.device, chunk,
-                                scope == Scope::link ? why_no_link(lacking.mode) : ""});
+        Arm arm{{}, std::string(mode->name), std::string(mode->mechanism), on.id(), "", why};
+        if (!why.empty()) {
+            arms.push_back(arm);
+            continue;
+        }
+        for (const Scope scope : o.scopes)
+            for (const std::string& chunk : o.chunks.empty() ? std::vector<std::string>{""} : o.chunks) {
+                arm.scope = scope;
+                arm.chunk = chunk;
+                arm.reason = scope == Scope::link ? why_no_link(arm.mode) : "";
+                arms.push_back(arm);
+            }
     }
     std::stable_sort(arms.begin(), arms.end(), [](const Arm& a, const Arm& b) { return a.scope < b.scope; });
     return arms;

@@ -54,6 +54,11 @@ struct Execution {
     std::string strategy = "auto";
     std::string dtype;     // float32, float64; empty: by the input
     bool explain = false;  // Planned::explanation is asked for
+
+    /// What to compute in: `dtype`, or by whether the input is `wide` where that is empty.
+    SampleType arithmetic(bool wide) const {
+        return (dtype.empty() ? wide : dtype == "float64") ? SampleType::float64 : SampleType::float32;
+    }
 };
 
 /// A planned step and what the report and /convoy say of it.

@@ -78,9 +78,7 @@ conv1d::Choice chosen(const conv1d::Problem& problem, const Execution& execution
 }  // namespace
 
 SampleType arithmetic_of(const Flow& flow, const Execution& execution) {
-    const bool wide = execution.dtype.empty() ? flow.wide || flow.type == SampleType::float64
-                                              : execution.dtype == "float64";
-    return wide ? SampleType::float64 : SampleType::float32;
+    return execution.arithmetic(flow.wide || flow.type == SampleType::float64);
 }
 
 Planned plan_fir(Fir fir, Flow& flow, const Execution& execution) {

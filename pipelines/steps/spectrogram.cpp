@@ -199,8 +199,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
     problem.in = flow.type;
     problem.complex = flow.complex;
     problem.scaling = flow.scaling;
-    const bool wide = execution.dtype.empty() ? flow.wide : execution.dtype == "float64";
-    problem.arithmetic = wide ? SampleType::float64 : SampleType::float32;
+    problem.arithmetic = execution.arithmetic(flow.wide);
     std::vector<double> frequencies = pipelines::read_spectrogram(p, problem);
     warn_of_empty_bands(problem, flow.label);
 
