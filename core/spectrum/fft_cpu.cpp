@@ -27,10 +27,11 @@ class CpuStage : public SpectrogramStage {
         const Index lanes = spectra_.lanes(), length = p_.window_length();
         rows_ =
             p_.shape.inner / parts() > 1 ? std::min(most_channels / parts(), p_.shape.inner / parts()) : 1;
+        spacing_ = std::min(p_.hop, length);
         const Index room = tile_samples / (rows_ * parts()) - length;
-        tile_ = std::clamp<Index>(room / p_.hop, 1, 8 * lanes);
+        tile_ = std::clamp<Index>(room / spacing_, 1, 8 * lanes);
         tile_ = (std::min(tile_, p_.transforms()) + lanes - 1) / lanes * lanes;
-        width_ = ((tile_ - 1) * p_.hop + length + line - 1) / line * line;
+        width_ = ((tile_ - 1) * spacing_ + length + line - 1) / line * line;
         for (Index t = 0; t < device::threads_here(); ++t)
             workers_.emplace_back(*this);
     }
@@ -68,6 +69,12 @@ class CpuStage : public SpectrogramStage {
         Span columns;
     };
 
+    // Samples of a piece's rows, frames so far apart.
+    struct Rows {
+        std::array<const T*, most_channels> at{};
+        Index spacing = 1;
+    };
+
     // One thread's memory.
     struct Worker {
         explicit Worker(const CpuStage& s)
@@ -92,10 +99,9 @@ class CpuStage : public SpectrogramStage {
             average.start();
         for (Index first = all.first; first < all.end(); first += tile_) {
             const Span some{first, std::min(tile_, all.end() - first)};
-            std::array<const T*, most_channels> x{};
-            gather(piece, samples_of(some), in, lanes, w, x);
+            const Rows x = gather(piece, some, in, lanes, w);
             for (Index c = 0; c < piece.channels; ++c)
-                transform(piece, c, some, x.data() + c * parts(), out, w);
+                transform(piece, c, some, x, out, w);
         }
         const Index lane_count = spectra_.lanes(), bins = p_.bins();
         for (Index c = 0; c < static_cast<Index>(w.averages.size()) && c < piece.channels; ++c) {
@@ -106,29 +112,43 @@ class CpuStage : public SpectrogramStage {
         }
     }
 
-    // Rows of the piece's samples: those of the window where they can be used, else copies.
-    void gather(const Piece& piece, Span span, const Window& in, const Lanes& lanes, Worker& w,
-                std::array<const T*, most_channels>& x) const {
+    // Rows of the piece's samples: those of the window where they can be used, else copies, without what lies
+    // between frames.
+    Rows gather(const Piece& piece, Span some, const Window& in, const Lanes& lanes, Worker& w) const {
         const Index rows = piece.channels * parts(), first = piece.channel * parts();
-        if (samples_.in_place(in, span)) {
-            x[0] = in.at<T>(piece.outer, span.first);
-            return;
+        const Span all = samples_of(some);
+        Rows x;
+        if (samples_.in_place(in, all)) {
+            x.at[0] = in.at<T>(piece.outer, all.first);
+            x.spacing = p_.hop;
+            return x;
         }
+        x.spacing = spacing_;
         std::array<T*, most_channels> copies{};
         for (Index r = 0; r < rows; ++r)
-            x[r] = copies[r] = Worker::start(w.rows) + r * row_step();
-        samples_.load(in, lanes, piece.outer, first, rows, span, copies.data());
+            x.at[r] = copies[r] = Worker::start(w.rows) + r * row_step();
+        if (spacing_ == p_.hop) {
+            samples_.load(in, lanes, piece.outer, first, rows, all, copies.data());
+            return x;
+        }
+        for (Index m = some.first; m < some.end(); ++m) {
+            samples_.load(in, lanes, piece.outer, first, rows, samples_of({m, 1}), copies.data());
+            for (Index r = 0; r < rows; ++r)
+                copies[r] += spacing_;
+        }
+        return x;
     }
 
-    void transform(const Piece& piece, Index c, Span some, const T* const* x, const Window& out, Worker& w) {
+    void transform(const Piece& piece, Index c, Span some, const Rows& x, const Window& out, Worker& w) {
+        const T* const* const row = x.at.data() + c * parts();
         const Index lane_count = spectra_.lanes();
         T* const values = Worker::start(w.values);
         for (Index m = 0; m < some.count; m += lane_count) {
             const Index count = std::min(lane_count, some.count - m);
             std::array<typename FrameSpectra<T>::Frame, 64> frames{};
             for (Index lane = 0; lane < count; ++lane) {
-                const Index at = (m + lane) * p_.hop;
-                frames[lane] = {x[0] + at, p_.complex ? x[1] + at : nullptr};
+                const Index at = (m + lane) * x.spacing;
+                frames[lane] = {row[0] + at, p_.complex ? row[1] + at : nullptr};
             }
             spectra_.run(frames.data(), count, values, Worker::start(w.scratch));
             if (p_.average) {
@@ -160,9 +180,10 @@ class CpuStage : public SpectrogramStage {
     ExtendedSamples<T> samples_;
     FrameSpectra<T> spectra_;
     std::optional<Problem::Logarithm> log_;
-    Index rows_ = 1;   // channels of a tile
-    Index tile_ = 1;   // transforms of a tile, a multiple of the lanes
-    Index width_ = 1;  // samples of a row
+    Index rows_ = 1;     // channels of a tile
+    Index tile_ = 1;     // transforms of a tile, a multiple of the lanes
+    Index spacing_ = 1;  // from frame to frame of a row: none of what no frame has
+    Index width_ = 1;    // samples of a row
     std::vector<Worker> workers_;
 };
 

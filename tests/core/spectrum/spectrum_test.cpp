@@ -143,6 +143,29 @@ TEST_CASE("chunks, layouts and stored types do not change a bit") {
     CHECK(same_bits(run(q, stored, 11), whole));
 }
 
+TEST_CASE("frames far apart take no room for what lies between them") {
+    const auto samples = to_float(noise_of(30000));
+    const auto problem = [](Index frames, Index hop) {
+        Problem p = problem_for(frames, "hann", 64, 64, hop);
+        p.in = p.arithmetic = SampleType::float32;
+        return p;
+    };
+    const Problem close = problem(15000, 10);
+    for (const Index inner : {1, 2}) {
+        Problem p = close, apart = problem(15000, 500);
+        p.shape = apart.shape = {1, 15000, inner};
+        const auto all = run(p, samples), some = run(apart, samples);
+        for (Index row = 0; row < p.bins() * inner; ++row)
+            for (Index m = 0; m < apart.outputs(); ++m)
+                REQUIRE(some[static_cast<std::size_t>(row * apart.outputs() + m)] ==
+                        all[static_cast<std::size_t>(row * p.outputs() + m * 50)]);
+        CHECK(same_bits(run(apart, samples, 3), some));
+    }
+    Problem one = problem(15000, Index{1} << 40);
+    one.shape = {1, 15000, 2};
+    CHECK(run(one, samples).size() == 33 * 2);
+}
+
 TEST_CASE("a NaN spoils its frames and no other, and silence is exactly zero") {
     for (Index nfft : {64, 60}) {
         Problem p = problem_for(2000, "hann", nfft, nfft, 16);
