@@ -33,10 +33,11 @@ void frequency_axis(const Canvas& c, Box b, const std::vector<double>& rows) {
     const double low = rows.front(), high = rows.back();
     const double middle = rows[rows.size() / 2];
     const bool even = rows.size() < 3 || std::abs(middle - low - (high - low) * 0.5) < 0.1 * (high - low);
-    const Readable unit =
-        even ? readable_frequency(std::max(std::abs(low), std::abs(high))) : Readable{1, "Hz"};
-    std::vector<Tick> ticks = even ? linear_ticks(low / unit.factor, high / unit.factor, b.h > 500 ? 8 : 4)
-                                   : log_ticks(std::max(low, high / 1e6), high);
+    Readable unit = readable_frequency(std::max(std::abs(low), std::abs(high)));
+    if (!even && unit.units == "kHz") unit = {1, "Hz"};  // 20, 200, 2k
+    const double from = low / unit.factor, to = high / unit.factor;
+    std::vector<Tick> ticks =
+        even ? linear_ticks(from, to, b.h > 500 ? 8 : 4) : log_ticks(std::max(from, to / 1e6), to);
     double last = -1;
     for (const Tick& t : ticks) {
         const double share = place_of(t.value * unit.factor, rows);

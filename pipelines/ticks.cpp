@@ -53,6 +53,8 @@ Readable readable_time(double seconds) {
     if (seconds > 3 * 86400) return {86400, "d"};
     if (seconds > 3 * 3600) return {3600, "h"};
     if (seconds > 180) return {60, "min"};
+    if (seconds < 5e-7) return {1e-9, "ns"};
+    if (seconds < 5e-4) return {1e-6, "µs"};
     if (seconds < 0.5) return {1e-3, "ms"};
     return {1, "s"};
 }
@@ -60,6 +62,8 @@ Readable readable_time(double seconds) {
 Readable readable_frequency(double hz) {
     if (hz >= 2e6) return {1e6, "MHz"};
     if (hz >= 2000) return {1000, "kHz"};
+    if (hz < 2e-4) return {1e-6, "µHz"};
+    if (hz < 0.2) return {1e-3, "mHz"};
     return {1, "Hz"};
 }
 

@@ -100,6 +100,18 @@ TEST_CASE("ticks are round numbers within the range") {
     CHECK(words(log_ticks(0.02, 1)) == "0.02 0.05 0.1 0.2 0.5 1");
 }
 
+TEST_CASE("axes are in units whose numbers are short") {
+    CHECK(readable_frequency(5e8).units == "MHz");
+    CHECK(readable_frequency(24000).units == "kHz");
+    CHECK(readable_frequency(0.5).units == "Hz");
+    CHECK(readable_frequency(0.05).units == "mHz");
+    CHECK(readable_frequency(5e-5).units == "µHz");
+    CHECK(readable_time(86400 * 30).units == "d");
+    CHECK(readable_time(0.1).units == "ms");
+    CHECK(readable_time(5e-5).units == "µs");
+    CHECK(readable_time(1e-7).units == "ns");
+}
+
 TEST_CASE("colours rise evenly in lightness") {
     double before = -1;
     for (const std::uint32_t c : heat_colours()) {
