@@ -80,7 +80,6 @@ Array read_array(const std::string& source, const OpenOptions& options) {
     std::vector<std::byte> raw(static_cast<std::size_t>(s.samples() * bytes_of(r.type)));
     reader->read({0, s.frames}, Lanes::all(s), raw.data(), s.frames);
     Array array{r.dims, {}};
-    if (array.shape.size() == 2 && array.shape[1] == 1) array.shape.pop_back();
     dispatch(r.type, [&](auto zero) {
         const auto* values = reinterpret_cast<const decltype(zero)*>(raw.data());
         array.values.assign(values, values + s.samples());
@@ -180,7 +179,11 @@ Array read_kernel(const std::string& source) {
     std::error_code ignored;
     OpenOptions options;
     options.image = true;  // the order of its samples is all that matters
-    const bool npy = std::filesystem::exists(source, ignored) && is_npy(source);
+    const bool file = std::filesystem::is_regular_file(source, ignored);
+    const bool npy = file && is_npy(source);
+    if (file && !npy && looks_like_text(source))
+        throw failed(source, "is text, and kernels are read from .npy and HDF5",
+                     "numpy.save(NAME, numpy.loadtxt(FILE)) makes one of it");
     return checked(npy ? read_npy(source) : read_array(source, options), source);
 }
 

@@ -53,9 +53,9 @@ void check_numbers(const Problem& p) {
     const auto below = [](Pair pair, Index least) { return pair.rows < least || pair.columns < least; };
     const auto above = [](Pair pair) { return pair.rows > largest || pair.columns > largest; };
     if (below(p.stride, 1) || above(p.stride))
-        throw usage_error("the stride " + text(p.stride) + " must be 1 or more");
+        throw usage_error("the stride " + text(p.stride) + " must be from 1 to " + to_text(largest));
     if (below(p.dilation, 1) || above(p.dilation))
-        throw usage_error("the dilation " + text(p.dilation) + " must be 1 or more");
+        throw usage_error("the dilation " + text(p.dilation) + " must be from 1 to " + to_text(largest));
     if (below(p.pad, 0) || above(p.pad))
         throw usage_error("the padding " + text(p.pad) + " must be from 0 to " + to_text(largest));
     if (p.groups < 1) throw usage_error("the number of groups must be 1 or more, not " + to_text(p.groups));

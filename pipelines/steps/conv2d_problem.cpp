@@ -1,6 +1,7 @@
 #include "pipelines/steps/conv2d_problem.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/base/quantity.hpp"
@@ -62,6 +63,10 @@ io::Array conv2d_kernel(const Params& p) {
         if (!p.flag("correlate")) std::reverse(named.values.begin(), named.values.end());
         return {{named.extent.rows, named.extent.columns}, std::move(named.values)};
     }
+    std::error_code ignored;
+    if (text.find_first_of("./-") == std::string::npos && !std::filesystem::exists(text, ignored))
+        throw usage_error("'" + text + "' is neither a file nor a kernel that is known",
+                          "choose one of " + std::string(conv2d::kernel_names));
     io::Array kernel = io::read_kernel(text);
     if (kernel.shape.size() != 2 && kernel.shape.size() != 4)
         throw failed(text,

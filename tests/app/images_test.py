@@ -47,8 +47,25 @@ class Images(Test):
         large = self.kernel("large.npy", np.ones((21, 3)))
         self.wrong("conv2d", image, "--kernel", large, "--padding", "valid", said=["output would be empty", "21 x 3", "20 x 300"])
         self.wrong("conv2d", image, "--kernel", "box:3", "--stride", 0, said=["stride"])
+        self.wrong("conv2d", image, "--kernel", "box:3", "--dilation", 2**40, said=["dilation", "from 1 to"])
         self.wrong("conv2d", image, "--kernel", self.kernel("nan.npy", [[1, np.nan]]), status=1,
                    said=["nan.npy", "not finite"])
+        self.wrong("conv2d", image, "--kernel", "laplace:3", said=["laplace:3", "neither", "gaussian:SIGMA"])
+        text = self.folder / "kernel.txt"
+        text.write_text("1 2 1\n0 0 0\n")
+        self.wrong("conv2d", image, "--kernel", text, status=1, said=["kernel.txt", "text", ".npy"])
+
+    def test_kernels_of_one_column(self):
+        folder = self.place()
+        for shape in ((7, 1), (1, 7), (1, 1)):
+            kernel = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+            with h5py.File(self.folder / "column.h5", "w") as file:
+                file["k"] = kernel
+            done = self.run("conv2d", f"{self.image}:/image", "-o", folder / "y.h5", "--overwrite", "--kernel",
+                            f"{self.folder}/column.h5:/k")
+            assert done.returncode == 0, done.stderr
+            judge = np.stack([signal.convolve2d(plane.astype("f8"), kernel, "same") for plane in self.plane])
+            assert np.abs(read(folder / "y.h5", "conv2d") - judge).max() < 1e-4
 
     def test_images_that_are_none(self):
         self.wrong("conv2d", f"{self.image}:/line", "--kernel", "box:3", said=["2 to 4 axes", "1 axis", "convoy spectrogram"])
