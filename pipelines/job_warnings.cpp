@@ -55,7 +55,7 @@ void Job::State::warn_of_range() const {
     const bool arose = !decibels && in.nan + in.inf == 0 && out.nan + out.inf > 0;
     if (arose || (narrow && out.peak > static_cast<double>(std::numeric_limits<float>::max())))
         warn(spec.path, "values of the result are beyond the range of " + type + hint);
-    else if (narrow && out.peak > 0 && out.peak < 1e-30)
+    else if (narrow && out.peak < 1e-30 && (out.peak > 0 || (!decibels && in.peak > 0 && in.peak < 1e-15)))
         warn(spec.path, "the largest value of the result is " + to_text(out.peak) +
                             ", and what is below 1e-38 loses its digits in float32" + hint);
     else if (computed() == SampleType::float32 && !request.steps.empty() &&
