@@ -81,6 +81,13 @@ bool writes_audio(const std::string& path) {
     return lists(catalog().at("audio").extensions, ending_of(spec));
 }
 
+bool ends_as_output(const std::string& path) {
+    const std::string ending = lower(std::filesystem::path(path).extension().string());
+    return !ending.empty() && catalog().find_if([&](const Format& m) {
+        return m.create && lists(m.extensions, ending.substr(1));
+    }) != nullptr;
+}
+
 void check_output(const OutputSpec& spec) {
     if (spec.source && same_file(spec.path, spec.source->origin().recording().path))
         throw failed(spec.path, "the output is the input itself", "name another output");

@@ -208,6 +208,9 @@ std::string ending_of(const OutputSpec& spec);
 /// Whether an output of that name is audio; all others are HDF5.
 bool writes_audio(const std::string& path);
 
+/// Whether the name ends as those of files do that are written (".h5", ".wav", ...).
+bool ends_as_output(const std::string& path);
+
 /// Of an audio output: what its samples are times to be 1 at full scale, and the largest of these that it
 /// holds: 1 of floats, one step less of integers.
 struct FullScale {

@@ -170,6 +170,11 @@ std::vector<std::string> read_list(const std::string& path, bool nul_separated) 
     return names;
 }
 
+Error several_into_one(const std::string& output) {
+    return usage_error(output + " is one file, and there are several inputs",
+                       "name a folder, or a template like {stem}.h5; --join makes them one signal");
+}
+
 bool names_one_file(const Naming& naming) {
     std::error_code ignored;
     return !naming.several && naming.output.find('{') == std::string::npos && !naming.output.ends_with('/') &&
@@ -180,6 +185,9 @@ std::vector<std::string> name_outputs(const std::vector<std::string>& inputs, co
                                       const std::function<std::string(const std::string& input)>& date_of) {
     if (names_one_file(naming)) return {naming.output};
     const bool is_template = naming.output.find('{') != std::string::npos;
+    std::error_code ignored;
+    if (!is_template && fs::exists(naming.output, ignored) && !fs::is_directory(naming.output, ignored))
+        throw several_into_one(naming.output);
     const std::string pattern =
         is_template ? naming.output : naming.output + "/{reldir}/{stem}" + naming.extension;
     std::vector<fs::path> paths;

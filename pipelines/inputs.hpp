@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
+
 namespace convoy::pipelines {
 
 /// Words from the command line or a pipeline file, as inputs in order: files, quoted globs (with ** for any
@@ -35,6 +37,9 @@ struct Naming {
 
 /// Whether the naming makes one name for one input: a file, neither a folder nor a template.
 bool names_one_file(const Naming& naming);
+
+/// The error where several inputs were to write the one file.
+Error several_into_one(const std::string& output);
 
 /// The outputs of `inputs`, in order; the tree below the inputs' common parent is kept. `date_of` is asked
 /// only where the template has {date}. Error (a wrong request) where two inputs would write one output, or

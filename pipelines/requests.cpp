@@ -205,6 +205,9 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
     if (batch.flag("join")) return joined_requests(std::move(inputs), batch, common);
     if (batch.text("split") == "input")
         throw usage_error("--split input goes with --join", "give --join, or --split TIME");
+    // A folder with the name of a file is what nobody means.
+    if (inputs.size() > 1 && names_one_file({common.output}) && io::ends_as_output(common.output))
+        throw several_into_one(common.output);
     std::vector<std::string> channels;
     if (common.output.find("{channel}") != std::string::npos) channels = tell_channels_apart(inputs, common);
     const auto outputs = outputs_for(inputs, common.output, common.options.text("format"), common, channels);

@@ -94,6 +94,18 @@ class Options(Test):
         self.filter(self.signal, "-o", folder / "made" / "{stem}_low.h5", *TAPS)
         assert read(folder / "new" / "signal.h5").tobytes() == read(folder / "made" / "signal_low.h5").tobytes()
 
+    def test_one_file_for_several_inputs(self):
+        folder = self.place()
+        for name in ("o.h5", "o.wav", "there"):
+            if name == "there":
+                (folder / name).write_text("x")
+            self.refuse("filter", self.signal, self.wav, "-o", folder / name, *TAPS, "--overwrite", status=2,
+                        said=[name, "several inputs", "{stem}.h5"])
+            assert os.listdir(folder) == ["there"] * (name == "there"), os.listdir(folder)
+        self.filter(self.signal, self.wav, "-o", f"{folder}/o.h5/", *TAPS)
+        self.filter(self.signal, self.wav, "-o", folder / "o.h5", *TAPS, "--overwrite")
+        assert len(os.listdir(folder / "o.h5")) == 2
+
     def test_other_names_for_hdf5(self):
         """What is no name of audio is HDF5, with all that goes with it."""
         folder = self.place()
@@ -305,7 +317,8 @@ class Options(Test):
     def test_results_beyond_their_type(self):
         """Powers of small and large samples are not what float32 holds: that is told, and decibels of them are right."""
         folder, noise = self.place(), self.noise.standard_normal(4000)
-        for size, said in ((1e-21, "loses its digits"), (1e25, "beyond the range of float32"), (1, "")):
+        for size, said in ((1e-21, "loses its digits"), (1e-30, "the largest value of the result is"), (1e25, "beyond the range"),
+                           (1, "")):
             with h5py.File(folder / "x.h5", "w") as file:
                 file["x"] = (noise * size).astype("f4")
                 file["x"].attrs["sampling_rate"] = 1000.0
