@@ -175,7 +175,7 @@ TEST_CASE("bad requests of conv2d are one clear line") {
     CHECK_THAT(message_of({{"kernel", "box"}, {"padding", "wide"}}), containing("'wide' is not known"));
     CHECK_THAT(message_of({{"kernel", "box"}, {"stride", "1,2,3"}}),
                containing("neither one number nor two"));
-    CHECK_THAT(message_of({{"kernel", "box"}, {"stride", "0"}}), containing("must be 1 or more"));
+    CHECK_THAT(message_of({{"kernel", "box"}, {"stride", "0"}}), containing("must be from 1 to"));
     CHECK_THAT(message_of({{"kernel", "boxes"}}), containing("boxes"));
     CHECK_THAT(message_of({{"kernel", "box:2.5"}}), containing("whole numbers"));
     CHECK_THAT(message_of({{"kernel", "gaussian:-1"}}), containing("must be above 0"));
