@@ -73,7 +73,9 @@ const std::vector<std::string> repetition_columns = split(
     "run_id,host,gpu,driver,mode,mechanism,scope,phase,rep,order,chunk_bytes,slots,taps,strategy,e2e_s,"
     "setup_s,read_s,h2d_s,kernel_s,d2h_s,write_s,stall_s,host_cpu_s,bytes_h2d,bytes_d2h,"
     "peak_pinned_bytes,peak_managed_bytes,peak_device_bytes,output_sha256,output_hash,limit,"
-    "limit_busy,limit_of_ceiling,note",
+    "limit_busy,limit_of_ceiling,cpu_page_faults,gpu_page_faults,migrated_h2d_prefetched,"
+    "migrated_h2d_faulted,migrated_h2d_ahead,migrated_h2d_other,migrated_d2h_prefetched,"
+    "migrated_d2h_faulted,migrated_d2h_ahead,migrated_d2h_evicted,migrated_d2h_other,records_lost,note",
     ',');
 
 // Taps of the first filter; null where there is none.
@@ -84,46 +86,59 @@ Json taps_of(const pipelines::JobReport& report) {
     return {};
 }
 
+// What the pages did in a profiled repetition, by repetition_columns; nulls in any other.
+std::vector<Json> page_cells(const std::optional<memory::Migrations>& pages) {
+    if (!pages) return std::vector<Json>(12);
+    const memory::Moved &in = pages->to_device, &out = pages->to_host;
+    return {pages->cpu_faults, pages->gpu_faults, in.asked,  in.faulted,  in.ahead,  in.evicted + in.other,
+            out.asked,         out.faulted,       out.ahead, out.evicted, out.other, pages->lost};
+}
+
 // The cells of a repetition, by repetition_columns; times that were not taken are null.
 std::vector<Json> cells_of(const pipelines::Comparison& c, const pipelines::Repetition& r,
                            const std::string& run_id, const std::string& host) {
     const pipelines::Arm& arm = c.arms[r.arm];
     const pipelines::StreamReport& s = r.report.stream;
     const bool gpu = arm.mode != "host";
-    return {run_id,
-            host,
-            gpu ? Json(r.report.device_name) : Json(),
-            gpu ? Json(c.device.attributes.driver_version) : Json(),
-            arm.mode,
-            arm.mechanism,
-            scope_text(arm),
-            r.steady ? "steady" : "warm-up",
-            r.rep,
-            r.order,
-            r.chunk_bytes,
-            s.slots,
-            taps_of(r.report),
-            strategies(r.report),
-            r.e2e_s,
-            r.setup_s,
-            s.read_s,
-            measured(s.traffic.h2d_s, s.traffic.h2d_s > 0),
-            measured(gpu ? s.traffic.kernel_s : s.compute_s, !gpu || s.traffic.kernel_s > 0),
-            measured(s.traffic.d2h_s, s.traffic.d2h_s > 0),
-            s.write_s,
-            s.wait_s,
-            r.host_cpu_s,
-            s.traffic.bytes_h2d,
-            s.traffic.bytes_d2h,
-            s.footprint.pinned,
-            s.footprint.managed,
-            s.footprint.device,
-            Json(),
-            text_or_null(s.hash),
-            text_or_null(r.limit.resource),
-            measured(r.limit.busy),
-            measured(r.limit.of_ceiling),
-            Json()};
+    std::vector<Json> cells{run_id,
+                            host,
+                            gpu ? Json(r.report.device_name) : Json(),
+                            gpu ? Json(c.device.attributes.driver_version) : Json(),
+                            arm.mode,
+                            arm.mechanism,
+                            scope_text(arm),
+                            r.pages    ? "profile"
+                            : r.steady ? "steady"
+                                       : "warm-up",
+                            r.rep,
+                            r.order,
+                            r.chunk_bytes,
+                            s.slots,
+                            taps_of(r.report),
+                            strategies(r.report),
+                            r.e2e_s,
+                            r.setup_s,
+                            s.read_s,
+                            measured(s.traffic.h2d_s, s.traffic.h2d_s > 0),
+                            measured(gpu ? s.traffic.kernel_s : s.compute_s, !gpu || s.traffic.kernel_s > 0),
+                            measured(s.traffic.d2h_s, s.traffic.d2h_s > 0),
+                            s.write_s,
+                            s.wait_s,
+                            r.host_cpu_s,
+                            s.traffic.bytes_h2d,
+                            s.traffic.bytes_d2h,
+                            s.footprint.pinned,
+                            s.footprint.managed,
+                            s.footprint.device,
+                            Json(),
+                            text_or_null(s.hash),
+                            text_or_null(r.limit.resource),
+                            measured(r.limit.busy),
+                            measured(r.limit.of_ceiling)};
+    for (Json& cell : page_cells(r.pages))
+        cells.push_back(std::move(cell));
+    cells.emplace_back();
+    return cells;
 }
 
 }  // namespace
@@ -133,6 +148,7 @@ Table repetitions_table(const pipelines::Comparison& c, const std::string& comma
     utsname host{};
     uname(&host);
     Table t{"convoy.compare/1", repetition_columns, {}, {{"machine", machine(c)}, {"command", command}}};
+    if (!c.no_profile.empty()) t.about.emplace_back("no_profile", c.no_profile);
     for (const pipelines::Repetition& r : c.repetitions)
         t.rows.push_back(cells_of(c, r, run_id, host.nodename));
     for (const pipelines::Arm& arm : c.arms)
@@ -144,6 +160,30 @@ Table repetitions_table(const pipelines::Comparison& c, const std::string& comma
         }
     return t;
 }
+
+namespace {
+
+// The profiled run of an arm; null where there was none.
+const pipelines::Repetition* profiled(const pipelines::Comparison& c, std::size_t arm) {
+    for (const pipelines::Repetition& r : c.repetitions)
+        if (r.arm == arm && r.pages) return &r;
+    return nullptr;
+}
+
+// To every row of the summary, what the pages did.
+void add_pages(Table& t, const pipelines::Comparison& c) {
+    for (const char* name : {"page_faults", "migrated_h2d", "migrated_d2h"})
+        t.columns.insert(t.columns.end() - 1, name);
+    for (std::size_t i = 0; i < t.rows.size(); ++i) {
+        std::vector<Json> cells(3);
+        if (const pipelines::Repetition* r = profiled(c, i))
+            cells = {r->pages->cpu_faults + r->pages->gpu_faults, r->pages->to_device.sum(),
+                     r->pages->to_host.sum()};
+        t.rows[i].insert(t.rows[i].end() - 1, cells.begin(), cells.end());
+    }
+}
+
+}  // namespace
 
 Table summary_table(const pipelines::Comparison& c) {
     Table t{"convoy.compare/1",
@@ -187,6 +227,8 @@ Table summary_table(const pipelines::Comparison& c) {
                                                                      std::string("its fastest chunk")
                                                                : ""))});
     }
+    const auto has_pages = [](const pipelines::Repetition& r) { return r.pages.has_value(); };
+    if (std::any_of(c.repetitions.begin(), c.repetitions.end(), has_pages)) add_pages(t, c);
     return t;
 }
 

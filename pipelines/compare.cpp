@@ -209,7 +209,7 @@ void summarize(Comparison& c) {
         s.setup = bench::spread_of(counted(c, i, &Repetition::setup_s));
         add_ratio(s, counted(c, i, &Repetition::e2e_s), counted(c, s.baseline, &Repetition::e2e_s));
         for (const Repetition& r : c.repetitions)
-            if (r.arm == i) s.limit = r.limit;
+            if (r.arm == i && !r.pages) s.limit = r.limit;
     }
     for (std::size_t i = 0; i < c.arms.size(); ++i)
         c.summaries[i].verdict = verdict(c, i);
@@ -228,6 +228,22 @@ bench::Figures ceilings_for(const CompareOptions& o, const device::Device& devic
         c.folder = folder.empty() ? "." : folder.string();
     }
     return bench::measure_ceilings(c);
+}
+
+// One more run of every GPU mode, in which the driver tells what the pages of managed memory do.
+void profile(Comparison& c, const CompareOptions& o, const std::shared_ptr<RamFiles>& ram) {
+    c.no_profile = memory::MigrationWatch::unavailable();
+    if (!c.no_profile.empty()) return;
+    for (std::size_t arm = 0; arm < c.arms.size(); ++arm) {
+        if (!c.arms[arm].reason.empty() || c.arms[arm].mode == "host") continue;
+        check_cancelled();
+        memory::MigrationWatch watch;
+        Repetition r = run_once(c.arms[arm], o, ram, c.ceilings);
+        r.pages = watch.finish();
+        r.arm = arm;
+        r.order = static_cast<int>(c.repetitions.size());
+        c.repetitions.push_back(std::move(r));
+    }
 }
 
 }  // namespace
@@ -255,6 +271,7 @@ Comparison compare(const CompareOptions& o) {
             c.repetitions.push_back(std::move(r));
         }
     }
+    if (o.profile) profile(c, o, ram);
     summarize(c);
     return c;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory/migrations.hpp"
 #include "pipelines/bench/figures.hpp"
 #include "pipelines/job.hpp"
 #include "pipelines/limit.hpp"
@@ -17,6 +18,7 @@ struct CompareOptions {
     std::vector<std::string> chunks = {};  // as --chunk takes them; empty: the default
     std::vector<Scope> scopes = {std::begin(all_scopes), std::end(all_scopes)};
     int repeat = 20, warmup = 3;
+    bool profile = false;  // count page faults and migrations, in a pass after the timed ones
 };
 
 /// One way of doing the job.
@@ -34,7 +36,8 @@ struct Repetition {
     double e2e_s = 0;        // from the first read to the closed output, set-up apart
     Limit limit;
     double setup_s = 0, host_cpu_s = 0;
-    Index chunk_bytes = 0;  // of input
+    Index chunk_bytes = 0;                    // of input
+    std::optional<memory::Migrations> pages;  // of a profiled run, which is slower and not counted
     JobReport report;
 };
 
@@ -58,6 +61,7 @@ struct Comparison {
     std::vector<ArmSummary> summaries;  // one an arm
     device::Device device;              // that the GPU modes ran on
     bench::Figures ceilings;            // of the machine, measured in the same run
+    std::string no_profile;             // why a profile that was asked for could not be taken
     bool outputs_equal = true;          // of the GPU modes
 };
 

@@ -129,6 +129,29 @@ std::string limits(const CompareOptions& o) {
     return text + "</ul>\n";
 }
 
+// What the pages of managed memory did in the profiled runs; empty where there was none.
+std::string pages(const Comparison& c) {
+    std::string rows;
+    for (const Repetition& r : c.repetitions) {
+        if (!r.pages) continue;
+        const auto bytes = [](Index n) { return to_text(n); };
+        const memory::Moved &in = r.pages->to_device, &out = r.pages->to_host;
+        rows += row({escaped(name_of_arm(c.arms[r.arm])), std::string(name_of(*c.arms[r.arm].scope)),
+                     bytes(r.pages->cpu_faults), bytes(r.pages->gpu_faults), bytes(in.asked),
+                     bytes(in.faulted), bytes(in.ahead), bytes(out.asked), bytes(out.faulted),
+                     bytes(out.ahead), bytes(out.evicted)});
+    }
+    if (rows.empty())
+        return c.no_profile.empty() ? "" : "<p>No profile was taken: " + escaped(c.no_profile) + ".</p>\n";
+    return "<h2>Pages of managed memory</h2>\n<p>Faults, and bytes moved to the GPU and back, in one more "
+           "run "
+           "of each mode, which the counting slows.</p>\n<table>" +
+           row({"mode", "scope", "CPU faults", "GPU faults", "to GPU: prefetched", "faulted", "ahead",
+                "to host: prefetched", "faulted", "ahead", "evicted"},
+               "th") +
+           rows + "</table>\n";
+}
+
 std::string machine(const Comparison& c) {
     std::string text = "<table>";
     for (const bench::Figure& f : c.ceilings)
@@ -155,6 +178,7 @@ std::string compare_page(const Comparison& c, const CompareOptions& o) {
             lacking += row({escaped(arm.mode), arm.scope ? std::string(name_of(*arm.scope)) : "all scopes",
                             escaped(arm.reason)});
     if (!lacking.empty()) text += "<h2>Not run</h2>\n<table>" + lacking + "</table>\n";
+    text += pages(c);
     return text + "<h2>Ceilings of the machine, in the same run</h2>\n" + machine(c) + "<h2>Limits</h2>\n" +
            limits(o) + page::foot;
 }

@@ -36,6 +36,9 @@ constexpr Param own_params[] = {
     {.name = "scope",
      .value = "LIST",
      .help = "link (chunks lie in the slots), memory (filled from and drained to RAM), file; default all"},
+    {.name = "profile",
+     .kind = Kind::flag,
+     .help = "count page faults and migrated bytes by cause (CUPTI), in one more run of each GPU mode"},
     {.name = "html", .value = "FILE", .help = "write the comparison as one self-contained page"},
     {.name = "set",
      .value = "KEY=VALUE",
@@ -123,6 +126,7 @@ int run(const Call& call) {
     }
     o.repeat = count_of(p, "repeat", 1);
     o.warmup = count_of(p, "warmup", 0);
+    o.profile = p.flag("profile");
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(app::threads_of(o.job.options)));
     const pipelines::Comparison c = pipelines::compare(o);
@@ -130,6 +134,7 @@ int run(const Call& call) {
     app::write_report(p, to_json(repetitions));
     if (p.given("html")) app::write_text(p.text("html"), pipelines::compare_page(c, o));
     app::print(p.flag("json") || p.flag("csv") ? repetitions : app::summary_table(c), p);
+    if (!c.no_profile.empty()) warn(o.job.input, "no profile of page migrations was taken: " + c.no_profile);
     if (!c.outputs_equal) throw failed(o.job.input, "the outputs of the GPU's memory modes differ");
     return 0;
 }

@@ -733,6 +733,11 @@ def test_compare_runs_a_pipeline_under_every_memory_mode():
              "--scope", "file", "--chunk", "1KiB,2KiB")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [r["scope"] for r in rows] == ["file", "file"] and len({r["chunk_bytes"] for r in rows}) == 2, rows
+    done = convoy("compare", "x.wav", "-o", "null", "--lowpass", 100, "--repeat", 1, "--warmup", 0, "--modes", "host",
+                  "--profile", "--json")
+    told = json.loads(done[1])  # the CPU has no managed memory: at most the want of a GPU is told
+    assert done[0] == 0 and all(r["phase"] == "steady" and r["gpu_page_faults"] is None for r in told["rows"]), done
+    assert told.get("no_profile", "") in done[2] and (told.get("no_profile") or "no profile" not in done[2]), done
     refused(2, "disk", "compare", "x.wav", "-o", "null", "--lowpass", 100, "--scope", "file,disk")
     refused(2, "--lowpass", "compare", "p.yaml", "--lowpass", 100)
     refused(2, "pinnt", "compare", "x.wav", "-o", "null", "--lowpass", 100,
