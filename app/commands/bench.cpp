@@ -1,4 +1,7 @@
 // convoy bench: kernels and transfers on synthetic data, against the machine's ceilings.
+#include <new>
+
+#include "app/bench_params.hpp"
 #include "app/command.hpp"
 #include "app/output.hpp"
 #include "core/base/error.hpp"
@@ -9,110 +12,13 @@
 #include "pipelines/bench/stft.hpp"
 #include "pipelines/bench/stream.hpp"
 #include "pipelines/calibration.hpp"
+#include "pipelines/picture.hpp"
 
 namespace convoy::command {
 
 namespace {
 
 namespace bench = pipelines::bench;
-
-constexpr Param common_list[] = {
-    {.name = "device", .value = "DEVICE", .help = "auto, cpu, cuda or cuda:N", .fallback = "auto"},
-    {.name = "repeat",
-     .kind = Kind::integer,
-     .value = "N",
-     .help = "repetitions; medians are printed",
-     .fallback = "9"},
-    {.name = "threads", .kind = Kind::integer, .value = "N", .help = "CPU threads (fir, stft: 1 by default)"},
-    {.name = "folder", .value = "DIR", .help = "ceilings: where to measure file reads and writes"},
-    {.name = "save",
-     .kind = Kind::flag,
-     .help = "ceilings: measure the memory modes too, and let auto take the fastest"},
-};
-constexpr Param fir_list[] = {
-    {.name = "strategy",
-     .value = "LIST",
-     .help = "fir, conv2d: strategies, by commas; default all but the reference, or (conv2d) auto's"},
-    {.name = "taps",
-     .kind = Kind::integers,
-     .value = "LIST",
-     .help = "fir: lengths of filters",
-     .fallback = "25,63,127,255,1023"},
-    {.name = "samples",
-     .kind = Kind::integers,
-     .value = "LIST",
-     .help = "fir, stft: samples a channel",
-     .fallback = "1048576"},
-    {.name = "channels",
-     .kind = Kind::integers,
-     .value = "LIST",
-     .help = "fir, stft: channels (stft: 64)",
-     .fallback = "1"},
-    {.name = "interleaved",
-     .kind = Kind::flag,
-     .help = "fir: frames x channels instead of channel after channel"},
-    {.name = "type",
-     .kind = Kind::choice,
-     .value = "TYPE",
-     .help = "fir: type of the samples",
-     .fallback = "float32",
-     .choices = "int16,int32,float32,float64"},
-    {.name = "calibrate", .kind = Kind::flag, .help = "fir: measure this CPU first and keep it for auto"},
-    {.name = "decimate",
-     .kind = Kind::integer,
-     .value = "N",
-     .help = "fir: keep every Nth output",
-     .fallback = "1"},
-    {.name = "png", .value = "FILE", .help = "fir: draw speeds over taps: where strategies cross"},
-    {.name = "judge",
-     .value = "PROGRAM",
-     .help = "fir: measure FFTW too, by the program fftw_judge of the build folder (minutes)"},
-};
-constexpr Param stft_list[] = {
-    {.name = "nfft",
-     .kind = Kind::integers,
-     .value = "LIST",
-     .help = "stft: lengths of the transform; hops are a quarter",
-     .fallback = "512,1024,2048"},
-};
-constexpr Param conv2d_list[] = {
-    {.name = "shape",
-     .value = "N,C,H,W,K,R,S,stride,padding,dilation",
-     .help = "conv2d: a shape, or several by ;"},
-    {.name = "precision",
-     .kind = Kind::choice,
-     .value = "TYPE",
-     .help = "conv2d: of products and sums",
-     .fallback = "float32",
-     .choices = "float32,float64,tf32,bf16"},
-    {.name = "layout",
-     .kind = Kind::choice,
-     .value = "NAME",
-     .help = "conv2d: images as N x C x H x W, or with channels last",
-     .fallback = "nchw",
-     .choices = "nchw,nhwc"},
-};
-constexpr Param stream_list[] = {
-    {.name = "modes", .value = "LIST", .help = "stream: memory modes, by commas; default all"},
-    {.name = "chunk",
-     .value = "LIST",
-     .help = "stream: bytes a chunk, by commas",
-     .fallback = "4MiB,16MiB,64MiB"},
-    {.name = "slots",
-     .kind = Kind::integer,
-     .value = "N",
-     .help = "stream: chunks in the ring",
-     .fallback = "4"},
-};
-
-std::vector<Group> groups() {
-    return {{"Bench", common_list},
-            {"Filters (bench fir)", fir_list},
-            {"Spectrograms (bench stft)", stft_list},
-            {"Convolutions (bench conv2d)", conv2d_list},
-            {"Memory modes (bench stream)", stream_list},
-            {"Output", app::listing_params()}};
-}
 
 std::vector<std::string> words_of(const Params& p, std::string_view name) {
     return p.given(name) ? split(p.text(name), ',') : std::vector<std::string>{};
@@ -128,6 +34,37 @@ SampleType type_of(const std::string& name) {
     for (const SampleType t : {SampleType::int16, SampleType::int32, SampleType::float64})
         if (name == name_of(t)) return t;
     return SampleType::float32;
+}
+
+// Counts that can be worked on; more than fits into memory is told where it is asked for.
+void check_counts(const Params& p, std::string_view name, Index most = Index{1} << 40) {
+    for (const Index n : p.integers(name))
+        if (n < 1 || n > most)
+            throw usage_error(p.spelled(name) + " must be from 1 to " + to_text(most) + ", not " +
+                              to_text(n));
+}
+
+Index one_count(const Params& p, std::string_view name) {
+    check_counts(p, name);
+    const std::vector<Index> list = p.integers(name);
+    if (list.size() > 1)
+        throw usage_error(p.spelled(name) + " '" + p.text(name) + "': bench stft takes one number",
+                          "run it once for each");
+    return list.front();
+}
+
+// Names of strategies that the device has.
+template <class Strategies>
+void check_strategies(const Strategies& catalog, const std::vector<std::string>& names,
+                      const device::Device& device, const std::string& dimensions) {
+    std::string there;
+    for (const auto* s : catalog)
+        if (s->backend == device.backend) there += (there.empty() ? "" : ", ") + std::string(s->name);
+    for (const std::string& name : names)
+        if (!catalog.find_if([&](const auto& s) { return s.name == name && s.backend == device.backend; }))
+            throw usage_error(
+                "no " + dimensions + " strategy on " + device.id() + " is called '" + name + "'",
+                "choose of " + there);
 }
 
 // The fastest memory mode, at the chunk that the program takes by default.
@@ -177,16 +114,14 @@ app::Table fir(const Params& p) {
     o.in = type_of(p.text("type"));
     o.decimate = p.integer("decimate");
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
-    for (const std::string& name : o.strategies) {
-        const auto here = [&](const conv1d::Strategy& s) {
-            return s.name == name && s.backend == o.device.backend;
-        };
-        if (conv1d::catalog().find_if(here) == nullptr)
-            throw usage_error("no 1-D strategy on " + o.device.id() + " is called '" + name + "'");
+    check_strategies(conv1d::catalog(), o.strategies, o.device, "1-D");
+    check_counts(p, "taps", Index{1} << 26);
+    check_counts(p, "samples");
+    check_counts(p, "channels");
+    if (p.given("png")) {
+        pipelines::check_picture_name(p.text("png"));
+        app::check_side_file(p, "png");
     }
-    for (const auto* list : {&o.taps, &o.samples, &o.channels})
-        for (const Index n : *list)
-            if (n < 1) throw usage_error("taps, samples and channels must be 1 or more");
     if (p.flag("calibrate")) {
         if (o.device.backend != device::Backend::cpu)
             throw usage_error("--calibrate measures the CPU, and the work is on " + o.device.id(),
@@ -221,8 +156,8 @@ app::Table stft(const Params& p) {
     o.device = device::select(p.text("device"));
     o.repeat = repeats(p);
     o.nfft = p.integers("nfft");
-    o.samples = p.integers("samples").front();
-    if (p.given("channels")) o.channels = p.integers("channels").front();
+    o.samples = one_count(p, "samples");
+    if (p.given("channels")) o.channels = one_count(p, "channels");
     if (p.given("threads")) o.threads = static_cast<int>(p.integer("threads"));
     const bench::StftBench result = bench::bench_stft(o);
     app::Table table{"convoy.bench.stft/1",
@@ -254,13 +189,11 @@ app::Table conv2d_shapes(const Params& p) {
     for (const std::string& text :
          p.given("shape") ? split(p.text("shape"), ';') : std::vector<std::string>{})
         o.shapes.push_back(bench::parse_conv2d_shape(text));
-    for (const std::string& name : o.strategies) {
-        const auto here = [&](const conv2d::Strategy& s) {
-            return s.name == name && s.backend == o.device.backend;
-        };
-        if (conv2d::catalog().find_if(here) == nullptr)
-            throw usage_error("no 2-D strategy on " + o.device.id() + " is called '" + name + "'");
-    }
+    check_strategies(conv2d::catalog(), o.strategies, o.device, "2-D");
+    if (o.device.backend == device::Backend::cpu &&
+        (o.precision == conv2d::Precision::tf32 || o.precision == conv2d::Precision::bf16))
+        throw usage_error("--precision " + p.text("precision") + " is of a GPU, and the work is on the CPU",
+                          "leave it out");
     const bench::Conv2dBench result = bench::bench_conv2d(o);
     app::Table table{
         "convoy.bench.conv2d/1",
@@ -315,27 +248,38 @@ constexpr Bench benches[] = {
     {"ceilings", ceilings}, {"fir", fir}, {"conv2d", conv2d_shapes}, {"stft", stft}, {"stream", stream}};
 
 int run(const Call& call) {
-    const std::string wanted = call.inputs.size() == 1 ? call.inputs.front() : "";
-    for (const Bench& b : benches)
-        if (b.name == wanted) {
-            app::check_side_file(call.params, "report");
-            const app::Table table = b.run(call.params);
-            app::write_report(call.params, to_json(table));
-            app::print(table, call.params);
-            return 0;
-        }
     std::string names;
     for (const Bench& b : benches)
         names += (names.empty() ? "" : ", ") + std::string(b.name);
-    throw usage_error("'" + wanted + "' is no benchmark", "choose one of " + names);
+    if (call.inputs.size() != 1)
+        throw usage_error("one benchmark is run at a time", "choose one of " + names);
+    for (const Bench& b : benches) {
+        if (b.name != call.inputs.front()) continue;
+        app::check_bench_params(call.params, b.name);
+        app::check_listing(call.params);
+        app::check_side_file(call.params, "report");
+        try {
+            const app::Table table = b.run(call.params);
+            app::write_report(call.params, to_json(table));
+            app::print(table, call.params);
+        } catch (const std::bad_alloc&) {
+            throw failed({}, "not enough memory for these extents", "choose smaller ones");
+        }
+        return 0;
+    }
+    throw usage_error("'" + call.inputs.front() + "' is no benchmark", "choose one of " + names);
 }
 
 }  // namespace
 
 extern constinit const Command bench{
-    "bench", "kernels and transfers on synthetic data, against the machine's ceilings",
-    "WHAT",  "ceilings, stream, fir, conv2d or stft",
-    true,    "convoy bench fir --device cpu --taps 25,127,1023",
-    groups,  run};
+    "bench",
+    "kernels and transfers on synthetic data, against the machine's ceilings",
+    "WHAT",
+    "ceilings, stream, fir, conv2d or stft",
+    true,
+    "convoy bench fir --device cpu --taps 25,127,1023",
+    app::bench_groups,
+    run};
 
 }  // namespace convoy::command

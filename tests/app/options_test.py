@@ -351,6 +351,19 @@ class Options(Test):
         self.filter(folder / "two.h5", "--dataset", "/b", "-o", folder / "{stem}_{date}.h5", *TAPS)
         assert (folder / "two_2025-06-07.h5").exists(), os.listdir(folder)
 
+    def test_benchmarks_take_their_own_options(self):
+        folder = self.place()
+        for words, said in ((["ceilings", "--taps", "3"], ["--taps", "ceilings", "fir"]), (["fir", "stft"], ["one benchmark"]),
+                            (["fir", "--shape", "1,1,8,8,1,3,3"], ["--shape", "conv2d"]),
+                            (["stft", "--samples", "1000,2000"], ["--samples", "one number"]),
+                            (["fir", "--taps", "1e11"], ["--taps", "from 1 to"]),
+                            (["fir", "--png", folder / "b.jpg"], ["b.jpg", ".png"]),
+                            (["fir", "--strategy", "foo"], ["foo", "direct"]),
+                            (["conv2d", "--device", "cpu", "--precision", "tf32"], ["tf32", "GPU"])):
+            self.refuse("bench", *words, status=2, said=said)
+        done = self.run("bench", "fir", "--taps", 25, "--samples", 1000, "--repeat", 1, "--png", folder / "b.png", "--csv")
+        assert done.returncode == 0 and done.stdout.startswith("strategy,taps,") and (folder / "b.png").exists(), done
+
     def test_values_that_make_no_sense(self):
         folder = self.place()
         wav = [self.wav, "-o", folder / "o.h5"]
