@@ -101,7 +101,10 @@ JobRequest request_for(const Arm& arm, const CompareOptions& o, const std::share
     if (!arm.chunk.empty()) r.options.set("chunk", arm.chunk);
     if (arm.mode == "host") r.options.set("strategy", "auto");  // the GPU's strategies have other names
     if (r.output != "null") {
-        r.output += ".compare.h5";
+        const std::filesystem::path path(r.output);  // beside the result, and of its format
+        r.output =
+            (path.parent_path() / (path.stem().string() + ".convoy-compare" + path.extension().string()))
+                .string();
         r.options.set("overwrite", "");
     }
     r.hash = r.scope != Scope::link;
@@ -226,6 +229,9 @@ bench::Figures ceilings_for(const CompareOptions& o, const device::Device& devic
     if (files && o.job.output != "null") {
         const auto folder = std::filesystem::path(o.job.output).parent_path();
         c.folder = folder.empty() ? "." : folder.string();
+        if (!std::filesystem::is_directory(c.folder))
+            throw failed(o.job.output, "the folder " + c.folder + " is not there",
+                         "make it, or name another output");
     }
     return bench::measure_ceilings(c);
 }

@@ -95,6 +95,15 @@ pipelines::JobRequest pipeline_job(const Call& call) {
 }
 
 pipelines::JobRequest job_of(const Call& call) {
+    constexpr std::string_view of_one_run[][2] = {
+        {"memory", "name the modes that are compared by --modes"},
+        {"explain", "convoy filter and convoy run explain"},
+        {"resume", "every repetition is a whole run"},
+    };
+    for (const auto& [name, hint] : of_one_run)
+        if (call.params.given(name))
+            throw usage_error(call.params.spelled(name) + " is of a single run, and many are compared",
+                              std::string(hint));
     if (is_pipeline(call.inputs.front())) return pipeline_job(call);
     if (call.inputs.size() != 1) throw usage_error("one input is compared", "give one file");
     if (call.params.given("set"))
