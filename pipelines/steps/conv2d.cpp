@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/conv2d/kernels.hpp"
@@ -61,17 +62,31 @@ constexpr Param params[] = {
      .choices = "float32,float64,tf32,bf16"},
 };
 
+// The step of evenly spaced values, of which more are known on both sides; none for others.
+std::optional<double> even_step(const std::vector<double>& values) {
+    if (values.size() < 2) return std::nullopt;
+    const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (!(std::abs(values[i] - values[0] - static_cast<double>(i) * step) <= 1e-6 * std::abs(step)))
+            return std::nullopt;
+    return step;
+}
+
 // An axis after a convolution along it: output i is where its twin in `same` is, at input i * stride + shift.
 io::Axis moved(io::Axis axis, Index shift, Index stride, Index count) {
-    if (!axis.values.empty()) {
-        const auto there = static_cast<Index>(axis.values.size());
-        if (shift < 0 || shift + (count - 1) * stride >= there)
+    const auto there = static_cast<Index>(axis.values.size());
+    if (there > 0 && (shift < 0 || shift + (count - 1) * stride >= there)) {  // beyond what is known
+        const auto step = even_step(axis.values);
+        if (!step)
             return {axis.name + "_index", "", static_cast<double>(shift), static_cast<double>(stride), {}};
-        std::vector<double> kept;
-        for (Index i = 0; i < count; ++i)
-            kept.push_back(axis.values[static_cast<std::size_t>(shift + i * stride)]);
-        axis.values = std::move(kept);
+        axis.first = axis.values.front();
+        axis.step = *step;
+        axis.values.clear();
     }
+    std::vector<double> kept;
+    for (Index i = 0; i < count && !axis.values.empty(); ++i)
+        kept.push_back(axis.values[static_cast<std::size_t>(shift + i * stride)]);
+    axis.values = std::move(kept);
     axis.first += static_cast<double>(shift) * axis.step;
     axis.step *= static_cast<double>(stride);
     return axis;
@@ -111,7 +126,6 @@ void flow_out(Flow& flow, const Problem& problem, bool filters) {
     flow.scaling = {};
     flow.dataset = "/conv2d";
     flow.signal = false;
-    flow.attributes.clear();
 }
 
 std::string text(Pair pair) {

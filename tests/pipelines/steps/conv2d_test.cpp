@@ -94,6 +94,22 @@ TEST_CASE("a kernel of rows and columns acts on each plane") {
     CHECK(flow.rate == 8000);
 }
 
+TEST_CASE("axes go on beyond the image where they are even, and what describes it stays") {
+    Flow flow = image({40, 50});
+    flow.attributes = {{"units", "dB"}};
+    plan(flow, {{"kernel", "box:3"}, {"padding", "full"}});
+    CHECK(flow.axes[0].name == "frequency");
+    CHECK(flow.axes[0].values.empty());
+    CHECK(flow.axes[0].first == -31.25);
+    CHECK(flow.axes[0].step == 31.25);
+    CHECK(flow.attributes.size() == 1);
+    Flow bands = image({4, 50});
+    bands.axes[0].values = {100, 200, 400, 800};
+    plan(bands, {{"kernel", "box:3"}, {"padding", "full"}});
+    CHECK(bands.axes[0].name == "frequency_index");
+    CHECK(bands.axes[0].first == -1);
+}
+
 TEST_CASE("a kernel of four axes puts filters in the place of channels") {
     const KernelFile three({5, 3, 3, 3}), one({4, 1, 3, 3});
     Flow deep = image({2, 3, 40, 50});
