@@ -73,7 +73,8 @@ std::string file_state(const std::string& path) {
     return error ? "missing" : std::to_string(bytes) + " bytes of " + std::to_string(time);
 }
 
-Json identity_of(const JobTexts& job, io::Reader& input, bool probed) {
+Json identity_of(const JobTexts& job, io::Reader& input, const std::vector<std::string>& joined,
+                 bool probed) {
     const io::Recording& r = input.recording();
     Json identity;
     Json& texts = identity["job"];
@@ -85,6 +86,12 @@ Json identity_of(const JobTexts& job, io::Reader& input, bool probed) {
     in["bytes"] = r.file_bytes;
     in["modified"] = r.modified;
     in["frames"] = r.shape.frames;
+    std::string states;
+    for (const std::string& file : joined) {
+        const auto [path, dataset] = split_dataset(file);
+        states += absolute(path) + ":" + dataset + " " + file_state(path) + "\n";
+    }
+    if (!joined.empty()) in["joined"] = digest_text(digest(states.data(), states.size()));
     const bool can = probed && !input.sequential() && r.shape.samples() > 0;
     in["probe"] = can ? Json(probe(input, r.shape.frames)) : Json();
     return identity;
@@ -104,13 +111,18 @@ Resemblance resemblance(const Json& before, const Json& now, io::Reader& input) 
     c.frames_before = static_cast<Index>(old_in.at("frames").number());
     const auto frames = static_cast<Index>(in.at("frames").number());
     if (text_at(old_in, "bytes") == text_at(in, "bytes") &&
-        text_at(old_in, "modified") == text_at(in, "modified") && c.frames_before == frames)
+        text_at(old_in, "modified") == text_at(in, "modified") && c.frames_before == frames &&
+        text_at(old_in, "joined") == text_at(in, "joined"))
         return c;
     const std::string* was = old_in.at("probe").as_text();
     const bool longer = frames > c.frames_before && c.frames_before > 0;
     c.likeness = longer && was != nullptr && !input.sequential() && probe(input, c.frames_before) == *was
                      ? Likeness::appended
                      : Likeness::input_changed;
+    if (text_at(old_in, "joined") != text_at(in, "joined")) {
+        c.difference = "the files joined to it were others, or have changed";
+        return c;
+    }
     c.difference = "it had " + text_at(old_in, "bytes") + " bytes of " + text_at(old_in, "modified") +
                    ", now " + text_at(in, "bytes") + " of " + text_at(in, "modified");
     return c;

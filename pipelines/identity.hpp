@@ -21,9 +21,10 @@ std::string described(const Params& params, const std::vector<std::string_view>&
 /// Size and time of a file, as a text that changes with them.
 std::string file_state(const std::string& path);
 
-/// Identity of a job on an input: {"job": {...}, "input": {...}}. `probed`: some of the input's samples are
-/// read, so that an input that was appended to can be told from one that was changed.
-Json identity_of(const JobTexts& job, io::Reader& input, bool probed);
+/// Identity of a job on an input: {"job": {...}, "input": {...}}. `joined`: the files behind the input's
+/// first. `probed`: some of the input's samples are read, so that an input that was appended to can be told
+/// from one that was changed.
+Json identity_of(const JobTexts& job, io::Reader& input, const std::vector<std::string>& joined, bool probed);
 
 /// How an earlier identity compares with that of now.
 enum class Likeness { same, appended, input_changed, job_changed };

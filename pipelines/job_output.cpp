@@ -59,14 +59,19 @@ double Job::State::output_scale() {
     return gain.empty() ? 1 : std::abs(gain.front());
 }
 
+std::vector<io::OutputSpec> Job::State::pieces() const {
+    std::vector<io::OutputSpec> files = split_result(spec, plan.flow, plan.wanted, request.split,
+                                                     request.split_outputs, report.input, joined);
+    for (io::OutputSpec& s : files)  // those that an earlier run left were looked at
+        s.overwrite = s.overwrite || (request.skip_finished && is_ours(s.path));
+    return files;
+}
+
 std::unique_ptr<io::Writer> Job::State::create_file() {
     if (request.split.empty()) return io::create(spec);
     std::vector<Piece> files;
-    for (const io::OutputSpec& s : split_result(spec, plan.flow, plan.wanted, request.split,
-                                                request.split_outputs, report.input, joined)) {
-        report.out_files.push_back(s.path);
+    for (const io::OutputSpec& s : pieces())
         files.push_back({s.shape.frames, io::create(s)});
-    }
     return split_writer(std::move(files), spec.type);
 }
 

@@ -109,8 +109,17 @@ void Job::State::plan_output() {
 
 void Job::State::look_around() {
     const Params& o = request.options;
-    survival = std::make_unique<Survival>(*reader, plan.chain, plan.wanted);
+    survival = std::make_unique<Survival>(*reader, request.joined, plan.chain, plan.wanted);
     if (spec.path == "null") return;
+    if (!request.split.empty()) {
+        report.out_files.clear();
+        for (const io::OutputSpec& piece : pieces())
+            report.out_files.push_back(piece.path);
+        survival->look_at_pieces(job_texts(report, request, plan.taps), spec,
+                                 {false, request.skip_finished, o.flag("overwrite")}, report.out_files);
+        if (io::writes_audio(spec.path) && !request.skip_finished) spec.identity.clear();
+        return;
+    }
     const bool resume = o.flag("resume"), single_pass = plan.picture.file.empty() && !split;
     if (resume && !single_pass)
         warn(
@@ -160,6 +169,12 @@ bool is_ours(const std::string& path) {
 Ending Job::check_output() {
     State& s = *state_;
     std::error_code ignored;
+    if (s.spec.path != "null" && !s.request.split.empty()) {
+        s.look_around();
+        for (const io::OutputSpec& piece : s.pieces())
+            if (s.survival->ending() == Ending::done) io::check_output(piece);
+        return s.survival->ending();
+    }
     const bool there = std::filesystem::exists(s.spec.path, ignored) ||
                        std::filesystem::exists(s.spec.path + ".part", ignored);
     if (!there) {

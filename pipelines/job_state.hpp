@@ -71,6 +71,7 @@ struct Job::State {
 
     // What earlier runs left.
     void look_around();
+    std::vector<io::OutputSpec> pieces() const;  // of a result that is cut
 
     // The work.
     SampleType computed() const { return plan.chain.back()->type(); }

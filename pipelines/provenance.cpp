@@ -50,8 +50,7 @@ JobTexts job_texts(const JobReport& report, const JobRequest& request, const std
     all.emplace_back(
         "options", described(request.options, {"overwrite", "sync", "resume", "device", "memory", "strategy",
                                                "dtype", "chunk", "threads", "explain"}));
-    for (const std::string& input : request.joined)
-        all.emplace_back("joined " + input, file_state(split_dataset(input).path));
+    if (!request.split.empty()) all.emplace_back("split", request.split);
     all.emplace_back("output", report.out_dataset + " " + report.out_type);
     all.emplace_back("device", report.device == "cpu" ? "cpu" : report.device_name);
     return all;

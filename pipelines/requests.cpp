@@ -167,7 +167,6 @@ std::vector<JobRequest> joined_requests(std::vector<std::string> inputs, const P
         requests[r].joined.assign(runs[r].begin() + 1, runs[r].end());
         requests[r].output = outputs[at_inputs ? input : r];
         requests[r].split = batch.text("split");
-        requests[r].skip_finished = false;  // an output's identity is of one input
         if (!at_inputs || common.output == "null") continue;
         const auto first = outputs.begin() + static_cast<std::ptrdiff_t>(input);
         requests[r].split_outputs.assign(first, first + static_cast<std::ptrdiff_t>(runs[r].size()));
@@ -214,10 +213,8 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
     std::set<std::string> taken;
     check_apart(outputs, taken);
     std::vector<JobRequest> requests(inputs.size(), common);
-    for (JobRequest& request : requests) {
+    for (JobRequest& request : requests)
         request.split = batch.text("split");
-        if (!request.split.empty()) request.skip_finished = false;
-    }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         requests[i].input = inputs[i];
         requests[i].output = outputs[i];

@@ -32,10 +32,29 @@ std::optional<Json> identity_in(const std::string& path) {
 
 }  // namespace
 
-void Survival::look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes, bool extendable) {
+void Survival::identify(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes) {
     wishes_ = wishes;
-    identity_ = identity_of(job, input_, wishes.resume || wishes.skip);
+    identity_ = identity_of(job, input_, joined_, wishes.resume || wishes.skip);
     spec.identity = identity_.dump(-1);
+}
+
+void Survival::look_at_pieces(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes,
+                              const std::vector<std::string>& files) {
+    identify(job, spec, wishes);
+    if (!wishes.skip || wishes.overwrite) return;
+    bool all = true;
+    for (const std::string& file : files) {
+        const auto before = is_there(file) ? identity_in(file) : std::nullopt;
+        const Resemblance piece = before ? resemblance(*before, identity_, input_) : Resemblance{};
+        if (piece.likeness == Likeness::job_changed || piece.likeness == Likeness::input_changed)
+            throw refused(file, "exists already, and ", piece, input_.recording().label());
+        all = all && before && piece.likeness == Likeness::same;
+    }
+    if (all) ending_ = Ending::skipped;
+}
+
+void Survival::look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes, bool extendable) {
+    identify(job, spec, wishes);
     const bool look = wishes.resume || (wishes.skip && !wishes.overwrite);
     const auto before = look && is_there(spec.path) ? identity_in(spec.path) : std::nullopt;
     const Resemblance finished = before ? resemblance(*before, identity_, input_) : Resemblance{};

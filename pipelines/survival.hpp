@@ -29,13 +29,18 @@ struct Wishes {
 /// Of one job: look() first, then prepare() before the file is made, and begin() before the stream.
 class Survival {
   public:
-    Survival(io::Reader& input, const Chain& chain, Span wanted)
-        : input_(input), chain_(chain), wanted_(wanted) {}
+    /// `joined`: the files behind the input's first.
+    Survival(io::Reader& input, std::vector<std::string> joined, const Chain& chain, Span wanted)
+        : input_(input), joined_(std::move(joined)), chain_(chain), wanted_(wanted) {}
 
     /// Looks at spec.path and what lies beside it; adds the job's identity to the spec. `extendable`: the
     /// outputs depend on the samples that they use only. Error where an output or a part is of another job,
     /// or of an input that was changed (not with `overwrite`).
     void look(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes, bool extendable);
+    /// The same where the result is cut into `files`: they are left where all of them are finished, else made
+    /// anew.
+    void look_at_pieces(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes,
+                        const std::vector<std::string>& files);
     Ending ending() const { return ending_; }
 
     /// Makes spec and stream go on from what is there.
@@ -54,7 +59,10 @@ class Survival {
     Index frames_that_stay(Index frames_before) const;
     void copy_kept(io::Writer& file, SampleType computed);
 
+    void identify(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes);
+
     io::Reader& input_;
+    std::vector<std::string> joined_;
     const Chain& chain_;
     Span wanted_;
     Wishes wishes_;

@@ -117,6 +117,47 @@ def test_pieces_between_gaps_are_filtered_on_their_own():
     near(result("y.h5", "data"), np.concatenate([signal.convolve(p, h, "same") for p in pieces])[1500:2500], 1e-6)
 
 
+def test_a_second_run_of_joined_inputs():
+    x = noise(9000)
+    for k in range(3):
+        wav(f"part{k}.wav", x[2000 * k:2000 * (k + 1)])
+    script("p.yaml", "inputs: 'part?.wav'\noutput: y.h5\nsteps:\n  - filter: {lowpass: 700}\nexecution: {strategy: direct}\n")
+
+    def times(*files):
+        return [Path(f).stat().st_mtime_ns for f in files]
+
+    ok("run", "p.yaml", "--join")
+    before = times("y.h5")
+    assert "finished already" in convoy("run", "p.yaml", "--join")[2]
+    assert "finished already" in ok("run", "p.yaml", "--join", "--plan") and times("y.h5") == before
+    wav("part3.wav", x[6000:])  # another file that follows
+    assert "appended" in ok("run", "p.yaml", "--join", "--plan")
+    assert "extended" in convoy("run", "p.yaml", "--join")[2]
+    wav("whole.wav", x)
+    ok("run", "p.yaml", "whole.wav", "-o", "whole.h5")
+    assert np.array_equal(result("y.h5"), result("whole.h5"))
+    wav("part1.wav", x[1999:3999])
+    for more in ([], ["--plan"]):
+        refused(1, ["y.h5: exists already", "part0.wav", "joined"], "run", "p.yaml", "--join", *more)
+    # Pieces are finished together, or are made again together; none that is of another job is replaced.
+    for split, files in (("0.5s", ["z_0001.h5", "z_0002.h5", "z_0003.h5"]), ("input", [f"out/part{k}.h5" for k in range(4)])):
+        words = ["run", "p.yaml", "--join", "--split", split, "-o", "z.h5" if split == "0.5s" else "out/"]
+        ok(*words)
+        before, first = times(*files), result(files[1])
+        assert "finished already" in convoy(*words)[2] and "finished already" in ok(*words, "--plan")
+        assert times(*files) == before
+        os.remove(files[1])
+        assert "finished already" not in ok(*words, "--plan")
+        ok(*words)
+        assert np.array_equal(result(files[1]), first)
+        refused(1, [files[0], "another job"], *words, "--set", "steps.filter.lowpass=800")
+        Path(files[2]).write_bytes(b"mine")
+        os.remove(files[1])
+        refused(1, [files[2], "exists already"], *words)
+        refused(1, [files[2], "exists already"], *words, "--plan")
+        assert Path(files[2]).read_bytes() == b"mine" and not Path(files[1]).exists()
+
+
 def test_joined_inputs_are_one_signal():
     x = noise(9000)
     cuts = [0, 2500, 2503, 6001, 9000]
