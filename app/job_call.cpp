@@ -114,7 +114,8 @@ int run_single(pipelines::JobRequest request, const Params& params) {
     return 0;
 }
 
-// Lists what was not done, also where --failed-to says; whether there was any.
+// Lists what was not done where --failed-to says, and then in messages; whether there was any. After a signal
+// that is told instead.
 bool tell_failed(const std::vector<pipelines::Outcome>& outcomes, const Params& params) {
     std::vector<std::string> failed;  // each input once, however many results it has
     for (const pipelines::Outcome& o : outcomes)
@@ -125,6 +126,7 @@ bool tell_failed(const std::vector<pipelines::Outcome>& outcomes, const Params& 
         lines += printable(input) + "\n";
     }
     if (params.given("failed-to")) write_text(params.text("failed-to"), names);
+    pipelines::check_cancelled(outcomes);
     if (!failed.empty()) log_text(lines);
     return !failed.empty();
 }

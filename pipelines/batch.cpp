@@ -165,10 +165,13 @@ std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOpti
             others.emplace_back(apart);
         jobs > 1 ? apart() : work();
     }
+    return outcomes;
+}
+
+void check_cancelled(const std::vector<Outcome>& outcomes) {
     const bool kept = std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.kept; });
     if (kept && signal_received() != 0) throw Cancelled(signal_received(), true);
     check_cancelled();
-    return outcomes;
 }
 
 Json batch_report(Json files, Index failed) {

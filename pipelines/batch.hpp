@@ -42,8 +42,10 @@ struct BatchOptions {
 /// thread of its own, since opening and creating files leaves other threads idle; long ones one by one.
 int files_at_once(const std::vector<JobRequest>& requests, Index threads);
 
-/// Runs the jobs, `jobs` at a time; outcomes in the order of the requests. Throws only Cancelled.
+/// Runs the jobs, `jobs` at a time; outcomes in the order of the requests. A signal stops the rest.
 std::vector<Outcome> run_batch(std::vector<JobRequest> requests, const BatchOptions& options);
+/// Throws Cancelled if a signal came while the batch ran.
+void check_cancelled(const std::vector<Outcome>& outcomes);
 
 /// The outcomes as JSON: the reports, or why there is none.
 Json to_json(const std::vector<Outcome>& outcomes);

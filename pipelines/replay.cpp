@@ -80,6 +80,23 @@ std::vector<Replay> replay(const std::string& report) {
     return results;
 }
 
+Json to_json(const std::vector<Replay>& replays) {
+    Json files = Json::array();
+    for (const Replay& r : replays) {
+        Json file;
+        file["input"] = r.input;
+        file["before"] = r.before.empty() ? Json() : Json(r.before);
+        file["now"] = r.now.empty() ? Json() : Json(r.now);
+        file["same"] = r.same();
+        file["error"] = r.error.empty() ? Json() : Json(r.error);
+        files.push(std::move(file));
+    }
+    Json whole;
+    whole["schema"] = "convoy.replay/1";
+    whole["files"] = std::move(files);
+    return whole;
+}
+
 Json merged_reports(const std::vector<std::string>& reports) {
     Json files = Json::array();
     Index failures = 0;

@@ -23,6 +23,9 @@ struct Replay {
 /// such report.
 std::vector<Replay> replay(const std::string& report);
 
+/// Hashes before and now, of every file: schema convoy.replay/1.
+Json to_json(const std::vector<Replay>& replays);
+
 /// The files of several reports as one batch (convoy.batch/1), in the order given. Error where a file is no
 /// report.
 Json merged_reports(const std::vector<std::string>& reports);

@@ -83,9 +83,26 @@ std::string described(const pipelines::SciPyCheck& check, const std::string& inp
            to_text(check.relative) + " of it" + (check.same() ? "" : ", which is more than rounding") + "\n";
 }
 
+bool reports_to_output(const Params& params) {
+    return params.given("report") && params.text("report") == "-";
+}
+
+Json report_of(const pipelines::SciPyCheck& check, const std::string& input) {
+    Json j;
+    j["schema"] = "convoy.scipy_check/1";
+    j["input"] = input;
+    j["python"] = check.python;
+    j["frames"] = check.frames;
+    j["largest_difference"] = check.largest;
+    j["largest_value"] = check.peak;
+    j["relative_difference"] = check.relative;
+    j["same"] = check.same();
+    return j;
+}
+
 int show_plan(const std::vector<JobRequest>& requests, const Params& params) {
     const pipelines::BatchPlan plan = pipelines::plan_batch(requests);
-    if (!(params.given("report") && params.text("report") == "-")) app::write_text("-", described(plan));
+    if (!reports_to_output(params)) app::write_text("-", described(plan));
     app::write_report(params, to_json(plan));
     for (const pipelines::FilePlan& file : plan.files)
         if (!file.error.empty()) app::log_error(file.error);
@@ -98,14 +115,16 @@ int with_scipy(const std::vector<JobRequest>& requests, const Params& params, co
     if (params.given("emit-scipy")) app::write_text(params.text("emit-scipy"), script.text);
     if (!params.flag("check-scipy")) return 0;
     const pipelines::SciPyCheck check = pipelines::check_scipy(requests.front(), script);
-    app::write_text("-", described(check, requests.front().input));
+    app::write_report(params, report_of(check, requests.front().input));
+    if (!reports_to_output(params)) app::write_text("-", described(check, requests.front().input));
     return check.same() ? 0 : 1;
 }
 
 int run_replay(const Params& params) {
     std::string text;
     int status = 0;
-    for (const pipelines::Replay& r : pipelines::replay(params.text("replay"))) {
+    const auto replays = pipelines::replay(params.text("replay"));
+    for (const pipelines::Replay& r : replays) {
         if (!r.error.empty()) app::log_error(r.error);
         if (r.error.empty())
             text +=
@@ -114,7 +133,8 @@ int run_replay(const Params& params) {
                 "\n";
         if (!r.same()) status = 1;
     }
-    app::write_text("-", text);
+    app::write_report(params, to_json(replays));
+    if (!reports_to_output(params)) app::write_text("-", text);
     return status;
 }
 
@@ -129,9 +149,30 @@ int merge(const Call& call) {
     return 0;
 }
 
+// What is done instead of the work, one thing at a time, and what says something of the work only.
+void check_instead(const Params& params) {
+    std::string_view way;
+    for (const char* option : {"replay", "merge-reports", "schema", "plan", "emit-scipy", "check-scipy"}) {
+        if (!params.given(option)) continue;
+        if (!way.empty() && way != "emit-scipy")
+            throw usage_error("--" + std::string(way) + " and --" + option + " exclude each other",
+                              "give one of them");
+        way = option;
+    }
+    if (way.empty()) return;
+    for (const char* option : {"html", "failed-to", "report"}) {
+        const bool told =
+            way == "plan" || (option == std::string_view("report") && way != "schema" && way != "emit-scipy");
+        if (params.given(option) && !told)
+            throw usage_error(
+                "--" + std::string(option) + " tells of work, and --" + std::string(way) + " does none",
+                "leave it out");
+    }
+    app::check_side_file(params, "report");
+}
+
 int run(const Call& call) {
-    for (const char* option : {"merge-reports", "plan"})  // the only ones that write a report at once
-        if (call.params.flag(option)) app::check_side_file(call.params, "report");
+    check_instead(call.params);
     if (call.params.given("replay")) return run_replay(call.params);
     if (call.params.flag("merge-reports")) return merge(call);
     if (call.params.flag("schema")) {

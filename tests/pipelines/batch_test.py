@@ -5,12 +5,16 @@
 """
 import json
 import os
+import signal as signals
+import subprocess
+import time
 from pathlib import Path
 
 import h5py
 import numpy as np
 from scipy import signal
 
+import runner
 from runner import RATE, convoy, main, near, noise, ok, refused, result, script, wav
 
 
@@ -292,9 +296,40 @@ def test_replay_and_merged_reports():
         ok("run", "p.yaml", "--overwrite", "--shard", part, "--report", f"r{part[0]}.json")
     merged = json.loads(ok("run", "--merge-reports", "r1.json", "r2.json"))
     assert merged["schema"] == "convoy.batch/1" and [f["input"]["path"] for f in merged["files"]] == ["a.wav", "b.wav"]
+    told = json.loads(convoy("run", "--replay", "r.json", "--report", "-")[1])
+    assert told["schema"] == "convoy.replay/1" and [f["same"] for f in told["files"]] == [True, False], told
+    assert told["files"][1]["before"] != told["files"][1]["now"] and told["files"][0]["error"] is None, told
+    told = json.loads(ok("run", "p.yaml", "--check-scipy", "--report", "-"))
+    assert told["schema"] == "convoy.scipy_check/1" and told["same"], told
+    refused(2, ["--replay", "--plan", "exclude"], "run", "p.yaml", "--replay", "r.json", "--plan")
+    refused(2, ["--html", "--replay"], "run", "--replay", "r.json", "--html", "r.html")
+    refused(2, ["--report", "--schema"], "run", "--schema", "--report", "r.json")
+    ok("run", "p.yaml", "--plan", "--html", "x.html", "--failed-to", "x.txt")
+    assert not Path("x.html").exists() and not Path("x.txt").exists()
     Path("none.json").write_text("{}")
     refused(1, "no report of a run", "run", "--merge-reports", "none.json")
     refused(1, "no report of a run", "run", "--replay", "none.json")
+
+
+def test_a_report_of_what_was_done_before_a_signal():
+    for k in range(6):
+        wav(f"{k}.wav", noise(30000 if k == 0 else 2000000))
+    script("p.yaml", "inputs: '*.wav'\noutput: out/{stem}.h5\nsteps:\n  - filter: {lowpass: 500, numtaps: 4001}\n"
+                     "execution: {strategy: reference, jobs: 1, threads: 1}\n")
+    words = [runner.CONVOY, "run", "p.yaml", "--report", "r.json", "--html", "r.html", "--failed-to", "failed.txt"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as work:
+        for _ in range(1000):
+            if Path("out/0.h5").exists():
+                break
+            time.sleep(0.02)
+        work.send_signal(signals.SIGINT)
+        err = work.communicate(timeout=20)[1]
+    assert work.returncode == 130 and err.count("\n") == 1 and "stopped by signal 2" in err, err
+    told = json.loads(Path("r.json").read_text())
+    done = [f["input"]["path"] for f in told["files"] if "error" not in f or f["error"] is None]
+    assert done == ["0.wav"] and told["failed"] == 5 and len(told["files"]) == 6, (done, told["failed"])
+    assert Path("failed.txt").read_text().split() == [f"{k}.wav" for k in range(1, 6)]
+    assert "0.wav" in Path("r.html").read_text() and os.listdir("out") == ["0.h5"]
 
 
 def test_the_page_tells_what_was_done():
