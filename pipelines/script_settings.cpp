@@ -50,6 +50,12 @@ void apply_setting(Yaml& root, const std::string& setting) {
                 map.at(name, where);
                 item = std::move(map);
             }
+            if (!by_name && i + 1 < words.size() && item.members.size() == 1 &&
+                item.members.front().first != words[i + 1])
+                throw usage_error("step " + word + " is '" + item.members.front().first + "', and not '" +
+                                      words[i + 1] + "'",
+                                  "they count from 0; or give its name: steps." + words[i + 1] + "...",
+                                  where);
             at = by_name ? &item.at(word, where) : &item;
             continue;
         }

@@ -30,7 +30,7 @@ constexpr Param own_params[] = {
      .also = "o"},
     {.name = "set",
      .value = "KEY=VALUE",
-     .help = "change the pipeline file: execution.device=cpu, steps.1.decimate=8",
+     .help = "change the pipeline file: execution.device=cpu, steps.2.decimate=8, counted from 0",
      .repeated = true},
     {.name = "plan", .kind = Kind::flag, .help = "print what would be done, and touch nothing"},
     {.name = "regions",

@@ -234,6 +234,7 @@ def test_plan_touches_nothing_and_settings_change_it():
     before = sorted(os.listdir("."))
     out = ok("run", "p.yaml", "--plan", "--set", "steps.1.decimate=2", "--set", "steps.filter.numtaps=31")
     assert "4000 x 2 at 8000 Hz" in out and "2000 x 2 at 4000 Hz" in out and "halo 30" in out, out
+    refused(2, ["steps.0.decimate=2", "'filter'", "'decimate'"], "run", "p.yaml", "--plan", "--set", "steps.0.decimate=2")
     plan = json.loads(ok("run", "p.yaml", "--plan", "--report", "-"))
     assert plan["status"] == 0 and plan["files"][0]["output_dims"] == [1000, 2]
     assert sorted(os.listdir(".")) == before
