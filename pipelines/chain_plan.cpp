@@ -118,6 +118,13 @@ StepCall without_picture(const StepCall& call) {
     return bare;
 }
 
+std::string_view written_by(const StepCall& call) {
+    if (call.step->name == "save") return "path";
+    const bool draws = std::any_of(call.step->params.begin(), call.step->params.end(),
+                                   [](const Param& p) { return p.name == "png"; });
+    return draws && call.params.given("png") ? "png" : "";
+}
+
 void open_as_image(io::OpenOptions& options, std::span<const StepCall> steps) {
     if (steps.empty() || !steps.front().step->image) return;
     options.image = true;

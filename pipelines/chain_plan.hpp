@@ -25,6 +25,10 @@ struct StepCall {
 /// The call without what it draws.
 StepCall without_picture(const StepCall& call);
 
+/// The parameter of a step that names a file it writes beside the result (an intermediate result, a picture);
+/// empty where it writes none.
+std::string_view written_by(const StepCall& call);
+
 /// Has the input opened as an image, streamed along its columns, where the first step works on images.
 void open_as_image(io::OpenOptions& options, std::span<const StepCall> steps);
 

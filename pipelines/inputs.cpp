@@ -170,9 +170,11 @@ std::vector<std::string> read_list(const std::string& path, bool nul_separated) 
     return names;
 }
 
-Error several_into_one(const std::string& output) {
-    return usage_error(output + " is one file, and there are several inputs",
-                       "name a folder, or a template like {stem}.h5; --join makes them one signal");
+Error several_into_one(const std::string& output, const std::string& what) {
+    return usage_error(output + " is one " + what + ", and there are several inputs",
+                       what == "file"
+                           ? "name a folder, or a template like {stem}.h5; --join makes them one signal"
+                           : "name them by a template like {stem}.png");
 }
 
 bool names_one_file(const Naming& naming) {

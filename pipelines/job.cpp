@@ -10,7 +10,7 @@ void make_folders(const JobRequest& request) {
     std::vector<std::string> paths = request.split_outputs;
     if (request.output != "null") paths.push_back(request.output);
     for (const StepCall& call : request.steps)
-        if (call.step->name == "save") paths.push_back(call.params.text("path"));
+        if (const auto file = written_by(call); !file.empty()) paths.push_back(call.params.text(file));
     for (const std::string& path : paths) {
         const auto folder = std::filesystem::path(path).parent_path();
         std::error_code error;

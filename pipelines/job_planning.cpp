@@ -107,7 +107,21 @@ void Job::State::plan_output() {
     }
 }
 
+bool Job::State::lacks_files_beside() const {
+    std::error_code ignored;
+    const auto lacking = [&](const StepCall& call) {
+        const auto name = written_by(call);
+        return !name.empty() && !std::filesystem::exists(call.params.text(name), ignored);
+    };
+    return std::any_of(request.steps.begin(), request.steps.end(), lacking);
+}
+
 void Job::State::look_around() {
+    look_at_result();
+    if (survival->ending() == Ending::skipped && lacks_files_beside()) survival->make_anew();
+}
+
+void Job::State::look_at_result() {
     const Params& o = request.options;
     survival = std::make_unique<Survival>(*reader, request.joined, plan.chain, plan.wanted);
     if (spec.path == "null") return;

@@ -71,6 +71,8 @@ struct Job::State {
 
     // What earlier runs left.
     void look_around();
+    void look_at_result();
+    bool lacks_files_beside() const;             // pictures, intermediate results
     std::vector<io::OutputSpec> pieces() const;  // of a result that is cut
 
     // The work.

@@ -41,7 +41,8 @@ JobTexts job_texts(const JobReport& report, const JobRequest& request, const std
     JobTexts all{{"version", version}};
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
         const StepReport& s = report.steps[i];
-        std::string text = s.name + " " + described(request.steps[i].params, {"path"}) + " " + s.strategy;
+        std::string text = s.name + " " + described(request.steps[i].params, {"path", "png", "png-reduce"}) +
+                           " " + s.strategy;
         for (const auto& [key, value] : s.notes)
             if (key != "frames") text += " " + key + "=" + value;  // an input may grow
         all.emplace_back("step " + std::to_string(i + 1), text + " " + std::string(name_of(s.type)));

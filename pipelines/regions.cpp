@@ -191,12 +191,13 @@ std::vector<JobRequest> clips(const std::vector<JobRequest>& requests, const std
         for (const char* other : {"start", "end", "duration"})
             if (clip.options.given(other))
                 throw usage_error(clip.options.spelled(other) + " does not go with regions", "leave it out");
-        for (const StepCall& call : clip.steps)
-            if (call.step->name == "save")
-                throw usage_error("save does not go with regions", "leave it out", call.place);
         clip.options.set("start", to_text(place.seconds + region.start) + "s", row);
         clip.options.set("end", to_text(place.seconds + region.end) + "s", row);
-        clip.output = numbered(clip.output, ++count[place.request]);
+        const std::size_t number = ++count[place.request];
+        clip.output = numbered(clip.output, number);
+        for (StepCall& call : clip.steps)
+            if (const auto file = written_by(call); !file.empty())
+                call.params.set(file, numbered(call.params.text(file), number), call.place);
     }
     return all;
 }

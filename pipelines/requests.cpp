@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/inputs.hpp"
+#include "pipelines/picture.hpp"
 #include "pipelines/views.hpp"
 
 namespace convoy::pipelines {
@@ -63,19 +64,26 @@ void check_apart(const std::vector<std::string>& outputs, std::set<std::string>&
             throw usage_error("two results would go to " + output, "name them apart");
 }
 
-void name_saved(std::vector<JobRequest>& requests, const std::vector<std::string>& inputs,
-                std::set<std::string>& taken, const std::vector<std::string>& channels = {}) {
+// Files that steps write beside the results: one for each input.
+void name_beside(std::vector<JobRequest>& requests, const std::vector<std::string>& inputs,
+                 std::set<std::string>& taken, const std::vector<std::string>& channels = {}) {
     const JobRequest common = requests.front();
-    const std::vector<StepCall>& steps = common.steps;
-    for (std::size_t s = 0; s < steps.size(); ++s) {
-        if (steps[s].step->name != "save") continue;
+    for (std::size_t s = 0; s < common.steps.size(); ++s) {
+        const StepCall& call = common.steps[s];
+        const std::string_view file = written_by(call);
+        if (file.empty()) continue;
         try {
-            const auto paths = outputs_for(inputs, steps[s].params.text("path"), "", common, channels);
+            const std::string name = call.params.text(file);
+            const bool picture = file == "png";
+            if (picture) check_picture_name(name);
+            if (picture && inputs.size() > 1 && names_one_file({name}))
+                throw several_into_one(name, "picture");
+            const auto paths = outputs_for(inputs, name, picture ? "png" : "", common, channels);
             check_apart(paths, taken);
             for (std::size_t i = 0; i < inputs.size(); ++i)
-                requests[i].steps[s].params.set("path", paths[i], steps[s].place);
+                requests[i].steps[s].params.set(file, paths[i], call.place);
         } catch (const Error& e) {
-            throw Error(e.fault(), steps[s].place, e.problem(), e.hint());
+            throw Error(e.fault(), call.place.empty() ? e.where() : call.place, e.problem(), e.hint());
         }
     }
 }
@@ -171,7 +179,7 @@ std::vector<JobRequest> joined_requests(std::vector<std::string> inputs, const P
         const auto first = outputs.begin() + static_cast<std::ptrdiff_t>(input);
         requests[r].split_outputs.assign(first, first + static_cast<std::ptrdiff_t>(runs[r].size()));
     }
-    name_saved(requests, firsts, taken);
+    name_beside(requests, firsts, taken);
     return batch.given("shard") ? in_shard(std::move(requests), batch.text("shard")) : requests;
 }
 
@@ -220,7 +228,7 @@ std::vector<JobRequest> requests_for(std::vector<std::string> words, const Param
         requests[i].output = outputs[i];
         if (!channels.empty()) requests[i].options.set("channels", channels[i]);
     }
-    name_saved(requests, inputs, taken, channels);
+    name_beside(requests, inputs, taken, channels);
     if (!batch.given("shard")) return requests;
     // The names are those of the whole batch, whatever part of it is done here.
     return in_shard(std::move(requests), batch.text("shard"));

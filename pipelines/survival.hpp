@@ -42,6 +42,8 @@ class Survival {
     void look_at_pieces(const JobTexts& job, io::OutputSpec& spec, const Wishes& wishes,
                         const std::vector<std::string>& files);
     Ending ending() const { return ending_; }
+    /// Has a finished output made again, with what belongs to it and is not there.
+    void make_anew() { ending_ = Ending::done, replaces_ = true; }
 
     /// Makes spec and stream go on from what is there.
     void prepare(io::OutputSpec& spec, StreamOptions& stream);

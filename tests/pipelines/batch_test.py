@@ -345,6 +345,27 @@ def test_the_page_tells_what_was_done():
     assert page.count("<table>") == page.count("</table>") and page.rstrip().endswith("</html>")
 
 
+def test_a_picture_for_each_input():
+    for name in ("a", "b"):
+        wav(f"{name}.wav", noise(4000, 1))
+    refused(2, ["p.png is one picture", "{stem}.png"], "spectrogram", "a.wav", "b.wav", "-o", "out/", "--png", "p.png")
+    ok("spectrogram", "a.wav", "b.wav", "-o", "out/", "--png", "pics/{stem}.png")
+    assert sorted(os.listdir("pics")) == ["a.png", "b.png"] and not Path("p.png").exists()
+    script("p.yaml", "inputs: '?.wav'\noutput: made/{stem}.h5\nsteps:\n  - filter: {lowpass: 900}\n  - save: between/{stem}.h5\n"
+                     "  - spectrogram: {nfft: 128, png: 'drawn/{stem}.png'}\n")
+    ok("run", "p.yaml")
+    assert "2 outputs were finished already" in convoy("run", "p.yaml")[2]
+    for beside in ("drawn/a.png", "between/b.h5"):  # what belongs to a result is made again with it
+        os.remove(beside)
+        assert "1 outputs were finished already" in convoy("run", "p.yaml")[2]
+        assert Path(beside).exists()
+    script("rows.txt", "0.0\t0.1\tone\n0.25\t0.4\ttwo\n")
+    ok("run", "p.yaml", "a.wav", "--regions", "rows.txt", "-o", "clips/{stem}.h5")
+    ok("filter", "a.wav", "-o", "whole.h5", "--lowpass", "900")
+    assert np.array_equal(result("between/a_0002.h5"), result("whole.h5")[2000:3200])
+    assert sorted(os.listdir("drawn")) == ["a.png", "a_0001.png", "a_0002.png", "b.png"]
+
+
 def test_clips_from_tables():
     x = noise(16000)
     wav("a.wav", x)
