@@ -126,6 +126,7 @@ __global__ void __launch_bounds__(most_threads)
 template <class T, class In>
 __global__ void __launch_bounds__(most_threads, sizeof(T) == 4 ? 5 : 4)
     plain_kernel(const __grid_constant__ PlainRun<T, In> run, const T* __restrict__ taps) {
+    let_next_begin();
     const unsigned block = blockIdx.x;
     const Index row = blockIdx.y, first = static_cast<Index>(block) * plain_outputs;
     T *const x = shared<T>(), *const g = x + plain_outputs;
@@ -190,7 +191,7 @@ class CachedStage : public CudaStage {
     template <class T>
     void launch_as(const Job& job, cudaStream_t stream) const {
         const int outputs = outputs_for(job.decimate), threads = std::min(outputs, most_threads);
-        const int rows = cached_rows(job, threads, outputs), segment = longest_segment(job.taps);
+        const int rows = cached_rows(job, threads, outputs), segment = equal_segment(job.taps);
         const Tiling tiles = tiling(job, rows, threads / rows * (outputs / threads));
         const int own =
             static_cast<int>(std::min<Index>(job.decimate, 8192));  // samples that are an output's own

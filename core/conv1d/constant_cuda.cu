@@ -57,7 +57,7 @@ class ConstantStage : public CudaStage {
 
   protected:
     bool looks(const Job& job) const override { return plain_looks(job); }
-    void launch(const Job& job, cudaStream_t stream) override {
+    void queue(Job job, cudaStream_t stream) override {
         Holder& h = holder(device().ordinal);
         const std::lock_guard lock(h.mutex);
         if (h.owner != id_ || h.stream != stream)
@@ -68,12 +68,15 @@ class ConstantStage : public CudaStage {
                           "copying taps to constant memory");
         h.owner = id_;
         h.stream = stream;
+        CudaStage::queue(job, stream);
+        device::check(cudaEventRecord(h.done, stream), "recording an event");
+    }
+    void launch(const Job& job, cudaStream_t stream) override {
         if (single())
             launch_flat<float>(job, TapsInConstant<float>{0}, stream);
         else
             launch_flat<double>(job, TapsInConstant<double>{0}, stream);
         device::check_launch("constant");
-        device::check(cudaEventRecord(h.done, stream), "recording an event");
     }
 
   private:

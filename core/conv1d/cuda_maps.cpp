@@ -31,6 +31,15 @@ int longest_segment(Index taps) {
         std::clamp(3.5 * std::sqrt(static_cast<double>(taps)), 1.0, double{segment_limit}));
 }
 
+int equal_segment(Index taps) {
+    const int least = longest_segment(taps);
+    for (Index n = ceil_div(taps, segment_limit);; ++n) {
+        const Index length = ceil_div(taps, n);
+        if (length <= least) return least;
+        if (promised(taps, length)) return static_cast<int>(length);
+    }
+}
+
 double roundings(Index taps, Index segment) {
     return static_cast<double>(std::min(segment, taps) + ceil_div(taps, segment) + 1);
 }

@@ -252,5 +252,7 @@ Cut cut_for_run(Cut, const Job&, int threads, int vector, std::size_t bytes);
 double roundings(Index taps, Index segment);
 /// A length of segments for which that is so.
 int longest_segment(Index taps);
+/// The same for sums that are not cut otherwise: as few segments as can be, of equal lengths.
+int equal_segment(Index taps);
 
 }  // namespace convoy::conv1d::gpu

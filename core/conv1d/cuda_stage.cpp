@@ -80,17 +80,20 @@ void CudaStage::run(const Window& in, const Window& out, Lanes lanes, device::St
     job.channel_outer = lanes.outer_first;
     job.channel_inner = lanes.inner_first;
     job.channel_row = p_.shape.inner / job.parts;
-    const auto queue = static_cast<cudaStream_t>(stream.handle());
-    if (wide_.size() == 0) return launch(job, queue);
+    queue(job, static_cast<cudaStream_t>(stream.handle()));
+}
+
+void CudaStage::queue(Job job, cudaStream_t stream) {
+    if (wide_.size() == 0) return launch(job, stream);
     const bool looked = looks(job);
     Range* const ranges = reinterpret_cast<Range*>(wide_.data() + 8);
     turn_ = 1 - turn_;
     job.wide = ranges + turn_;
     const Job seen = job;
     if (!looked) job.wide = nullptr;
-    launch(job, queue);
+    launch(job, stream);
     launch_wide(seen, device_, reinterpret_cast<const double*>(wide_taps_.data()),
-                reinterpret_cast<unsigned long long*>(wide_.data()), ranges + (1 - turn_), looked, queue);
+                reinterpret_cast<unsigned long long*>(wide_.data()), ranges + (1 - turn_), looked, stream);
 }
 
 Stage::Facts CudaStage::facts() const {

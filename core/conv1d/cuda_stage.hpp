@@ -22,6 +22,8 @@ class CudaStage : public Stage {
     Facts facts() const override;
 
   protected:
+    /// Queues all kernels of a run. A strategy that shares something with other stages holds it meanwhile.
+    virtual void queue(Job, cudaStream_t);
     /// Queues the kernel. The windows are not empty.
     virtual void launch(const Job&, cudaStream_t) = 0;
     /// Whether the kernel for this run looks for outputs of a wide range (wide_cuda.cuh) by the way.

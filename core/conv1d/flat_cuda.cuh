@@ -50,6 +50,7 @@ __device__ __forceinline__ void look_by_the_way(const PlainRun<T, In>& run, unsi
 template <bool simple, class T, class In, class Tap>
 __global__ void __launch_bounds__(flat_threads, 8)
     plain_flat_kernel(const __grid_constant__ PlainRun<T, In> run, const __grid_constant__ Tap tap) {
+    let_next_begin();
     const unsigned block = blockIdx.x;
     const Index n = static_cast<Index>(block) * flat_threads + threadIdx.x;
     const Index i = simple ? n : n * run.decimate;
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(flat_threads, 8)
 
 template <class T, class Tap>
 void launch_flat(const Job& job, const Tap& tap, cudaStream_t stream) {
-    const int segment = longest_segment(job.taps);
+    const int segment = equal_segment(job.taps);
     const Index blocks = ceil_div(job.out_span.count * job.inner, flat_threads);
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(min_of(job.outer, 65535)));
     dispatch(job.type, [&](auto in) {

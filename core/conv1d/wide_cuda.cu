@@ -71,6 +71,7 @@ __global__ void __launch_bounds__(threads)
                 unsigned long long* count, Range* other) {
     __shared__ unsigned words[2];
     Range& range = *reinterpret_cast<Range*>(words);
+    wait_for_last();
     if (blockIdx.x == 0 && threadIdx.x == 0) *other = Range{};
     if (looked && !LoudAndFaint::wide(*job.wide)) return;
     for (Index tile = blockIdx.x; tile < along * job.outer * job.inner; tile += gridDim.x) {
@@ -101,17 +102,41 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/// Whether the code that this device runs waits for the kernel before by itself.
+template <class In>
+bool waits(const device::Device& device) {
+    if (device.attributes.compute_major < 9) return false;
+    static const bool known = [] {
+        cudaFuncAttributes of{};
+        device::check(cudaFuncGetAttributes(&of, wide_kernel<In>), "asking for a kernel");
+        return of.ptxVersion >= 90;
+    }();
+    return known;
+}
+
 }  // namespace
 
 void launch_wide(const Job& job, const device::Device& device, const double* taps, unsigned long long* count,
                  Range* other, bool looked, cudaStream_t stream) {
     const Index along = ceil_div(job.out_span.count, tile_outputs), tiles = along * job.outer * job.inner;
-    const auto blocks =
-        static_cast<unsigned>(std::min<Index>(tiles, 8 * std::max(device.attributes.multiprocessors, 1)));
+    // After a look by the way there is rarely anything to do: few blocks, which begin while the kernel before
+    // still runs.
+    const Index each = looked ? 4 : 8;
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t launch{};
+    launch.gridDim =
+        static_cast<unsigned>(std::min<Index>(tiles, each * std::max(device.attributes.multiprocessors, 1)));
+    launch.blockDim = threads;
+    launch.stream = stream;
+    launch.attrs = &early;
     dispatch(job.type, [&](auto in) {
-        wide_kernel<decltype(in)><<<blocks, threads, 0, stream>>>(job, along, looked, taps, count, other);
+        using In = decltype(in);
+        launch.numAttrs = looked && waits<In>(device) ? 1 : 0;
+        device::check(cudaLaunchKernelEx(&launch, wide_kernel<In>, job, along, looked, taps, count, other),
+                      "looking for outputs of a wide range");
     });
-    device::check_launch("outputs of a wide range");
 }
 
 }  // namespace convoy::conv1d::gpu

@@ -11,6 +11,20 @@
 
 namespace convoy::conv1d::gpu {
 
+/// From here on the kernel that comes next in the stream may begin, if it was launched so (launch_wide): its
+/// blocks lie ready when the last ones of this kernel end.
+__device__ __forceinline__ void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+/// Returns when the kernel before has ended, and what it wrote is there.
+__device__ __forceinline__ void wait_for_last() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /// The loudest sample and the faintest quad that is not silent. A NaN is passed over.
 class LoudAndFaint {
   public:
