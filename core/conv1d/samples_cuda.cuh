@@ -45,6 +45,23 @@ __device__ void store_vector(T* to, const T* from) {
         *reinterpret_cast<double2*>(to) = make_double2(from[0], from[1]);
 }
 
+/// Four samples as stored, which are loaded at once where they lie so.
+template <class In>
+struct alignas(sizeof(In) < 4 ? 4 * sizeof(In) : 16) Quad {
+    In values[4];
+};
+/// Puts four values to a 16-byte boundary.
+template <class T, class In, class Value>
+__device__ __forceinline__ void store_quad(T* to, const Quad<In>& quad, const Value& value) {
+    T values[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        values[i] = value(quad.values[i]);
+#pragma unroll
+    for (int i = 0; i < 4; i += Vector<T>::size)
+        store_vector(to + i, values + i);
+}
+
 /// One lane of the input: reads stored samples as values of T. Every kernel and every path of it converts by
 /// this.
 template <class T, class In>

@@ -25,31 +25,23 @@ std::size_t plain_bytes(const Job& job, std::size_t size) {
 }
 
 // Puts samples [0, count) from `from` on to x, which lies on 16 bytes; returns where they begin, up to 3
-// samples later.
+// samples later. Four of them are read at once.
 template <class T, class In>
 __device__ __forceinline__ T* load_plain(const In* from, int count, T* x) {
-    constexpr bool quads = std::is_same_v<T, float> && std::is_same_v<In, float>;
-    using Item = std::conditional_t<quads, float4, In>;
-    using Put = std::conditional_t<quads, float4, T>;
-    constexpr int size = quads ? 4 : 1, batch = many / size;
-    const int lead = quads ? static_cast<int>(reinterpret_cast<std::uintptr_t>(from) / sizeof(In) % 4) : 0;
-    const auto* const items = reinterpret_cast<const Item*>(from - lead);
-    auto* const to = reinterpret_cast<Put*>(x);
-    const int end = (lead + count + size - 1) / size;
+    constexpr int batch = many / 4;
+    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) / sizeof(In) % 4);
+    const auto* const quads = reinterpret_cast<const Quad<In>*>(from - lead);
+    const int end = (lead + count + 3) / 4;
 #pragma unroll 1
     for (int k = threadIdx.x; k < end; k += batch * tile_threads) {
-        Item values[batch];
+        Quad<In> loaded[batch];
 #pragma unroll
         for (int b = 0; b < batch; ++b)
-            if (k + b * tile_threads < end) values[b] = items[k + b * tile_threads];
+            if (k + b * tile_threads < end) loaded[b] = quads[k + b * tile_threads];
 #pragma unroll
         for (int b = 0; b < batch; ++b)
-            if (k + b * tile_threads < end) {
-                if constexpr (quads)
-                    to[k + b * tile_threads] = values[b];
-                else
-                    to[k + b * tile_threads] = static_cast<T>(values[b]);
-            }
+            if (k + b * tile_threads < end)
+                store_quad(x + 4 * (k + b * tile_threads), loaded[b], [](In v) { return static_cast<T>(v); });
     }
     return x + lead;
 }
@@ -57,6 +49,7 @@ __device__ __forceinline__ T* load_plain(const In* from, int count, T* x) {
 template <class T, class In>
 __global__ void __launch_bounds__(tile_threads, sizeof(T) == 4 ? 9 : 6)
     plain_kernel(const __grid_constant__ PlainRun<T, In> run, const T* __restrict__ taps) {
+    let_next_begin();
     // The last tile of a row, which takes longer, first.
     const unsigned block = blockIdx.x == 0 ? gridDim.x - 1 : blockIdx.x - 1;
     const Index row = blockIdx.y;
