@@ -134,20 +134,22 @@ struct Strided {
 /// `Outputs` neighbouring outputs, whose samples pass through registers: a window of Outputs + Vector samples
 /// turns round by one vector a step, so that each load of 16 bytes feeds Outputs x Vector products. With an
 /// odd number of vectors a thread the loads have no bank conflicts. A full turn is `body` taps; the last,
-/// shorter turn stops at the last tap: no sample is multiplied that an output does not use.
-template <class T, int Outputs>
+/// shorter turn stops at the last tap: no sample is multiplied that an output does not use. Samples lie Pitch
+/// apart, or if this is 0 as far as add() is told; those of a channel of interleaved ones do.
+template <class T, int Outputs, int Pitch = 1>
 struct Neighbouring {
     static constexpr int V = Vector<T>::size;
     static constexpr int per_thread = Outputs, window = Outputs + V, body = window, blocks = 4;
     static_assert(Outputs % V == 0 && Outputs / V % 2 == 1);
 
-    static __device__ __forceinline__ void add(T (&totals)[Outputs], const T* row, int at, int, const T* taps,
-                                               int count, int segment) {
+    static __device__ __forceinline__ void add(T (&totals)[Outputs], const T* row, int at, int pitch,
+                                               const T* taps, int count, int segment) {
         const int piece =
             segment % body == 0 ? count : segment;  // segments that are no whole turns begin anew
 #pragma unroll 1
         for (int first = 0; first < count; first += piece)
-            add_piece(totals, row + at * Outputs + first, taps + first, min(piece, count - first), segment);
+            add_piece(totals, row + (at * Outputs + first) * apart(pitch), pitch, taps + first,
+                      min(piece, count - first), segment);
     }
     static __device__ __forceinline__ void put(const T (&totals)[Outputs], T* row, int at, int) {
 #pragma unroll
@@ -156,19 +158,30 @@ struct Neighbouring {
     }
 
   private:
-    static __device__ __forceinline__ void add_piece(T (&totals)[Outputs], const T* x, const T* taps,
-                                                     int count, int segment) {
+    static __device__ __forceinline__ int apart(int pitch) {
+        return Pitch > 0 ? Pitch : pitch;
+    }
+    static __device__ __forceinline__ void load(T* w, const T* x, int i, int pitch) {
+        if constexpr (Pitch == 1)
+            load_vector(w, x + i);
+        else
+#pragma unroll
+            for (int k = 0; k < V; ++k)
+                w[k] = x[(i + k) * apart(pitch)];
+    }
+    static __device__ __forceinline__ void add_piece(T (&totals)[Outputs], const T* x, int pitch,
+                                                     const T* taps, int count, int segment) {
         T w[window], tap[2][V];  // the taps of this step and of the next
 #pragma unroll
         for (int i = 0; i < Outputs; i += V)
-            load_vector(&w[i], x + i);
+            load(&w[i], x, i, pitch);
         load_vector(tap[0], taps);
         for (int left = count; left > 0;) {
             T sums[Outputs] = {};
             const int stop = left - segment;
             do {
-                turn<0>(sums, w, tap, x, taps, left);
-                x += body;
+                turn<0>(sums, w, tap, x, pitch, taps, left);
+                x += body * apart(pitch);
                 taps += body;
                 left -= body;
             } while (left > 0 && left > stop);
@@ -182,10 +195,10 @@ struct Neighbouring {
     // compiler from mixing more taps, which would cost the register file a third read an instruction.
     template <int s>
     static __device__ __forceinline__ void turn(T (&sums)[Outputs], T (&w)[window], T (&tap)[2][V],
-                                                const T* x, const T* taps, int left) {
+                                                const T* x, int pitch, const T* taps, int left) {
         if constexpr (s < body) {
             if constexpr (s % V == 0) {
-                load_vector(&w[(s + Outputs) % window], x + s + Outputs);
+                load(&w[(s + Outputs) % window], x, s + Outputs, pitch);
                 load_vector(tap[(s / V + 1) % 2], taps + s + V);
             }
             if (left - s < 2) {
@@ -194,7 +207,7 @@ struct Neighbouring {
             }
             products<s>(sums, w, tap[s / V % 2][s % V]);
             products<s + 1>(sums, w, tap[s / V % 2][s % V + 1]);
-            turn<s + 2>(sums, w, tap, x, taps, left);
+            turn<s + 2>(sums, w, tap, x, pitch, taps, left);
         }
     }
     template <int shift>

@@ -1,6 +1,6 @@
 // The index maps of the CUDA strategies, walked on the CPU: what the kernels compute with them is right
 // wherever the maps are, so that a machine without a GPU guards them too.
-#include "core/conv1d/cuda_maps.hpp"
+#include "core/conv1d/staged_maps.hpp"
 
 #include <algorithm>
 #include <array>
@@ -243,6 +243,48 @@ TEST_CASE("tiles of the fast kernel begin on 16 bytes, copy what is there and co
                         }
                         CHECK(std::set<int>(times.begin(), times.end()) == std::set<int>{1});
                     }
+                }
+}
+
+TEST_CASE("staged tiles copy pieces of 16 bytes that hold samples of the window, and have room for them") {
+    for (const int size : {2, 4, 8})
+        for (const int inner : {1, 2, 7, 20, 64, 65, 300})
+            for (const int team : {32, 256})
+                for (const Index taps : {1, 6, 63, 200}) {
+                    const bool all = inner <= 20;
+                    const int width = all ? inner : 32;
+                    const bool even = inner * size % 16 == 0;
+                    if (width > team) continue;
+                    const gpu::Job job = job_of(2, 3000, inner, taps);
+                    const gpu::StagedCut cut =
+                        gpu::staged_cut(inner, width, team, 28, taps, even, size == 4, size, 4);
+                    const gpu::Tiling tiles = gpu::tiling(job, width, cut.outputs);
+                    CHECK(cut.outputs == team / width * 28);
+                    CHECK(cut.frames >= cut.outputs + taps - 1);
+                    CHECK(cut.row_bytes % 16 == 0);
+                    Index plain = 0;
+                    for (Index t = 0; t < tiles.tiles(); ++t) {
+                        const gpu::Tile tile = gpu::tile_at(job, tiles, t);
+                        const gpu::StagedRows rows = gpu::staged_rows(job, cut, tile, size);
+                        CHECK(rows.first == job.sample_at(tile.outer, tile.inner, job.frame_of(tile.first)));
+                        CHECK(rows.length == (all ? cut.frames * width : tile.rows));
+                        if (!rows.plain) continue;
+                        ++plain;
+                        for (const int row : {0, cut.rows - 1}) {
+                            const Index begin = (rows.first + row * rows.step) * size,
+                                        end = begin + rows.length * size;
+                            // What is copied lies in the lanes' part of the window, and fits.
+                            const Index from = begin / 16 * 16, to = gpu::round_up(end, 16);
+                            const Index lane = tile.outer * job.in_pitch * inner * size;
+                            CHECK(from >= lane);
+                            CHECK(to <= lane + job.in_span.count * inner * size);
+                            CHECK(to - from <= cut.row_bytes);
+                        }
+                        CHECK(cut.raw_bytes >= cut.rows * cut.row_bytes);
+                        CHECK((cut.settle ? cut.value_bytes : cut.raw_bytes) >=
+                              (cut.frames + 16) * cut.pitch * 4);
+                    }
+                    if (cut.frames < 2000) CHECK(plain > 0);
                 }
 }
 
