@@ -171,34 +171,35 @@ CONVOY_HD constexpr Tile tile_at(const Job& job, const Tiling& cut, Index t) {
             job.out_span.first + along * cut.outputs};
 }
 
-/// How the fast kernel for planar rows does one row of them. Its tiles begin up to vector - 1 outputs before
-/// the run, where the samples under them lie on a 16-byte boundary. Samples and outputs are counted from the
-/// windows' starts.
-struct StreamRow {
-    Index in;                // the first sample of tile 0 (may lie before the window)
-    Index out;               // the first output of tile 0
-    int copied, copied_end;  // tiles whose samples are all in the window: these are copied without looking
-    int whole, whole_end;    // tiles whose outputs are all wanted
+/// How the fast kernel for planar rows cuts each row into tiles. They begin up to vector - 1 outputs before
+/// the run, where the samples under them lie on a 16-byte boundary (stream_row). Those in [begin, end) are
+/// plain, wherever that boundary is: all their samples are in the window, all their outputs are wanted. The
+/// first and the last of a row never are.
+struct StreamTiles {
+    Index all, begin, end;
 };
-/// `base` is the address of the window, `vector` the samples in 16 bytes; tiles have `samples` and `outputs`.
-CONVOY_HD constexpr StreamRow stream_row(const Job& job, std::uintptr_t base, int vector, int samples,
-                                         int outputs, int tiles, Index outer) {
-    const auto size = static_cast<std::uintptr_t>(16 / vector);
+/// `vector` samples make 16 bytes; tiles have `samples` and `outputs`.
+CONVOY_HD constexpr StreamTiles stream_tiles(const Job& job, int vector, int samples, int outputs) {
     const Index start = job.reach_first() - job.in_span.first;  // of output 0 of the run, in the row
-    Index shift = (static_cast<Index>(base / size % static_cast<std::uintptr_t>(vector)) +
-                   outer * job.in_pitch + start) %
-                  vector;
-    if (shift < 0) shift += vector;
-    StreamRow row{};
-    row.in = outer * job.in_pitch + start - shift;
-    row.out = outer * job.out_pitch - shift;
-    // Tile t is copied if 0 <= start - shift + t * outputs and that + samples <= in_span.count.
-    const Index before = shift - start, room = job.in_span.count - samples + before;
-    row.copied = before <= 0 ? 0 : static_cast<int>(min_of(ceil_div(before, outputs), tiles));
-    row.copied_end = room < 0 ? 0 : static_cast<int>(min_of(room / outputs + 1, tiles));
-    row.whole = shift > 0 ? 1 : 0;
-    row.whole_end = static_cast<int>((job.out_span.count + shift) / outputs);
-    return row;
+    const Index before = vector - 1 - start, room = job.in_span.count - samples - start;
+    const Index all = ceil_div(job.out_span.count + vector - 1, outputs);
+    const Index begin = before < 1 ? 1 : ceil_div(before, outputs);
+    const Index end =
+        room < 0 ? 0 : min_of(min_of(room / outputs + 1, job.out_span.count / outputs), all - 1);
+    return {all, begin, begin < end ? end : begin};
+}
+/// Where tile 0 of row `outer` begins: its first sample and its first output, which may lie before the
+/// windows, counted from the windows' starts. `base` is the address of the samples' window.
+struct StreamRow {
+    Index in, out;
+};
+CONVOY_HD constexpr StreamRow stream_row(const Job& job, std::uintptr_t base, int vector, Index outer) {
+    const auto size = static_cast<std::uintptr_t>(16 / vector);
+    const Index in = outer * job.in_pitch + job.reach_first() - job.in_span.first;
+    // Unsigned, for `in` may lie before the window.
+    const auto shift = static_cast<Index>((base / size + static_cast<std::uintptr_t>(in)) %
+                                          static_cast<std::uintptr_t>(vector));
+    return {in - shift, outer * job.out_pitch - shift};
 }
 
 /// Filters of 28 to 131 taps, that is of 7 to 32 quads of taps and up to 3 more, have code of their own for
@@ -210,7 +211,7 @@ constexpr bool straight(Index taps) {
 /// Outputs of a thread there: as many as keep the code within 32 KB, which the instruction cache holds; an
 /// odd number of vectors of 4, for then loads have no bank conflicts.
 constexpr int straight_outputs(int quads) {
-    return quads <= 15 ? 28 : 12;
+    return quads <= 15 ? 28 : quads <= 22 ? 20 : 12;
 }
 /// Taps of a segment there: as few segments as the promise allows (see roundings()), of whole quads.
 constexpr int straight_segment(int quads) {

@@ -19,28 +19,31 @@ class StreamKernel {
         const Index m = static_cast<Index>(p.taps.size());
         if (p.decimate != 1 || m > most_taps || p.in != p.arithmetic || !p.scaling.trivial()) return;
         const std::vector<double> g = backwards(p.taps);
+        cut_.segment = segment;
         if constexpr (sizeof(T) == 4)
             if (straight(m)) {
                 plan_straight<straight_first>(g);
                 return;
             }
         std::vector<double> table = g;
-        table.resize(static_cast<std::size_t>(round_up(m, V) + 2 * V), 0.0);
+        table.resize(static_cast<std::size_t>(LoopCore<T>::table(static_cast<int>(m))), 0.0);
         taps_ = upload_values(device, p.arithmetic, table);
-        const typename LoopCore<T>::Taps taps{reinterpret_cast<const T*>(taps_.data()),
-                                              static_cast<int>(table.size()), segment};
-        if (!plan<LoopCore<T>, Team<32>>(m, taps, taps.table))
-            plan<LoopCore<T>, Team<LoopCore<T>::threads>>(m, taps, taps.table);
+        const typename LoopCore<T>::Taps taps{reinterpret_cast<const T*>(taps_.data())};
+        if (!plan<LoopCore<T>, Team<32>>(m, taps)) plan<LoopCore<T>, Team<LoopCore<T>::threads>>(m, taps);
     }
     bool fits(const Job& job) const {
-        return launch_ && job.inner == 1 && job.out_span.count >= cut_.outputs / 2 &&
-               reinterpret_cast<std::uintptr_t>(job.in) % sizeof(T) == 0 &&
-               tiles(job) * job.outer < (Index{1} << 30);
+        if (!launch_ || job.inner != 1 || reinterpret_cast<std::uintptr_t>(job.in) % sizeof(T) != 0)
+            return false;
+        const StreamTiles tiles = cut(job);
+        return tiles.begin < tiles.end && tiles.all * job.outer < (Index{1} << 30);
     }
     void launch(const Job& job, cudaStream_t stream) const {
+        const StreamTiles tiles = cut(job);
         StreamCut cut = cut_;
-        cut.tiles = static_cast<int>(tiles(job));
-        launch_(job, cut, static_cast<unsigned>(std::min(blocks_, ceil_div(cut.tiles * job.outer, teams_))),
+        cut.tiles = static_cast<int>(tiles.all);
+        cut.begin = static_cast<int>(tiles.begin);
+        cut.plain = static_cast<int>(tiles.end - tiles.begin);
+        launch_(job, cut, static_cast<unsigned>(std::min(blocks_, ceil_div(tiles.all * job.outer, teams_))),
                 stream);
         device::check_launch("register");
     }
@@ -48,7 +51,7 @@ class StreamKernel {
   private:
     static constexpr int V = Vector<T>::size;
 
-    Index tiles(const Job& job) const { return ceil_div(job.out_span.count + V - 1, cut_.outputs); }
+    StreamTiles cut(const Job& job) const { return stream_tiles(job, V, samples_, outputs_); }
 
     template <int Quads>
     void plan_straight(const std::vector<double>& g) {
@@ -58,22 +61,23 @@ class StreamKernel {
             typename StraightCore<Quads>::Taps taps{};
             std::transform(g.begin(), g.end(), taps.taps, [](double v) { return static_cast<float>(v); });
             taps.rest = m % V;
-            plan<StraightCore<Quads>, Team<32>>(m, taps, 0);
+            plan<StraightCore<Quads>, Team<32>>(m, taps);
         }
     }
 
-    // Sizes for one kernel; false where a multiprocessor does not hold the blocks that it should.
+    // Sizes for one kernel; false where a multiprocessor has no room for a block.
     template <class Core, class Team>
-    bool plan(Index taps, const typename Core::Taps& values, int table) {
+    bool plan(Index taps, const typename Core::Taps& values) {
         constexpr auto kernel = stream_kernel<T, Team, Core>;
         constexpr int strip = 32 * Core::outputs, threads = Core::threads, warps = threads / 32;
-        cut_.outputs = Team::size / 32 * strip * Core::strips;
-        cut_.samples = static_cast<int>(cut_.outputs + round_up(taps, V) + V);
-        cut_.taps = table;
+        outputs_ = Team::size / 32 * strip * Core::strips;
         teams_ = threads / Team::size;
+        const int count = static_cast<int>(taps);
+        samples_ = outputs_ + Core::halo(count);
         const std::size_t bytes =
-            static_cast<std::size_t>(teams_) * 16 + warps * sizeof(Notes) +
-            sizeof(T) * static_cast<std::size_t>(table + warps * strip + teams_ * 2 * cut_.samples);
+            8 * static_cast<std::size_t>(stream_words(threads / Team::size)) + warps * sizeof(StreamNote<T>) +
+            sizeof(T) * static_cast<std::size_t>(Core::table(count) + warps * (strip + V) +
+                                                 threads / Team::size * 2 * samples_);
         if (use_shared_memory(reinterpret_cast<const void*>(kernel), device_) < bytes) return false;
         int blocks = 0;
         device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes),
@@ -83,12 +87,13 @@ class StreamKernel {
             launch_ = [=](const Job& job, const StreamCut& cut, unsigned grid, cudaStream_t stream) {
                 kernel<<<grid, threads, bytes, stream>>>(job, cut, values);
             };
-        return blocks >= 2;
+        return blocks > 0;
     }
 
     device::Device device_;
     std::function<void(const Job&, const StreamCut&, unsigned, cudaStream_t)> launch_;
     Index teams_ = 1, blocks_ = 0;
+    int outputs_ = 1, samples_ = 1;  // of a tile
     StreamCut cut_{};
     device::Buffer taps_;
 };

@@ -1,7 +1,8 @@
 // The fast kernel of `register`: long planar rows of float or double as they are stored, without decimation.
 // Blocks of threads stay and walk over tiles; while one tile is summed up, the next arrives in the other half
 // of shared memory. Tiles begin where the samples are on a 16-byte boundary, so that they can be copied
-// without the threads.
+// without the threads. Those at the ends of rows are done first, by code of their own: the loop over the
+// others has few instructions beside its products, and its code stays in the instruction cache.
 #pragma once
 
 #include "core/conv1d/cuda_stage.hpp"
@@ -12,73 +13,82 @@
 
 namespace convoy::conv1d::gpu {
 
-/// Sizes in samples: outputs and samples of a tile, taps of the table; tiles of a row.
+/// How rows are cut: taps of a segment; tiles of a row, and the plain ones (stream_tiles) from `begin` on.
 struct StreamCut {
-    int outputs, samples, taps, tiles;
+    int segment, tiles, begin, plain;
 };
 
 /// Any number of taps, in shared memory.
 template <class T>
 struct LoopCore {
-    using Sums = Neighbouring<T, 7 * Vector<T>::size>;
-    static constexpr int outputs = Sums::per_thread, strips = 1, threads = 256, blocks = 2;
+    static constexpr int V = Vector<T>::size;
+    using Loop = Neighbouring<T, 7 * V>;
+    static constexpr int outputs = Loop::per_thread, strips = 1, threads = 512, blocks = 1;
     struct Taps {
         const T* memory;
-        int table, segment;  // values in the table, taps of a segment
     };
-    static __device__ void prepare(T* g, const Taps& taps) {
-        for (int j = threadIdx.x; j < taps.table; j += threads)
+    /// Samples that a tile has more than outputs; values of the table of taps.
+    CONVOY_HD static constexpr int halo(int taps) { return static_cast<int>(round_up(taps, V)) + V; }
+    CONVOY_HD static constexpr int table(int taps) { return halo(taps) + V; }
+    static __device__ void prepare(T* g, const Taps& taps, int count) {
+        for (int j = threadIdx.x; j < table(count); j += threads)
             g[j] = taps.memory[j];
     }
-    /// x: the first sample of the lane's first output; from that of the warp, `strip`, it looks at as many
-    /// samples as the warp has outputs.
-    static __device__ __forceinline__ void add(T (&totals)[outputs], const T* strip, const T* g,
-                                               const Taps& taps, int count, bool look, LoudAndFaint& seen) {
-        if constexpr (sizeof(T) == 4)
+    /// Sums the warp's outputs; x: the first sample of its first output. It looks at as many samples as the
+    /// warp has outputs.
+    static __device__ __forceinline__ void add(T (&totals)[outputs], const T* x, const T* g, const Taps&,
+                                               int count, int segment, bool look, LoudAndFaint& seen) {
+        if constexpr (sizeof(T) == 4) {
             if (look)
 #pragma unroll
                 for (int i = 0; i < 32 * outputs; i += 128)
-                    seen.quad(*reinterpret_cast<const float4*>(strip + threadIdx.x % 32 * 4 + i));
-        Sums::add(totals, strip, threadIdx.x % 32, 0, g, count, taps.segment);
+                    seen.quad(*reinterpret_cast<const float4*>(x + threadIdx.x % 32 * 4 + i));
+        }
+        for (T& total : totals)
+            total = Loop::nothing;
+        Loop::add(totals, x, threadIdx.x % 32, 0, g, count, segment);
     }
-    static constexpr int unseen = 0;  // samples that come before those that it looks at
 };
 /// 28 to 131 taps, in the launch's parameters. A warp has strips of outputs, one after another, in a tile.
 template <int Quads>
 struct StraightCore {
     using Sums = Straight<Quads>;
-    static constexpr int outputs = Sums::outputs, strips = outputs == 12 ? 2 : 1, threads = 256,
-                         blocks = outputs == 12 ? 3 : 2;
     using Taps = typename Sums::Taps;
-    static __device__ void prepare(float*, const Taps&) {}
-    static __device__ __forceinline__ void add(float (&totals)[outputs], const float* strip, const float*,
-                                               const Taps& taps, int, bool look, LoudAndFaint& seen) {
-        Sums::add(totals, strip + threadIdx.x % 32 * outputs, taps, look, seen);
+    static constexpr int outputs = Sums::outputs, strips = outputs == 28 ? 1 : 2,
+                         threads = outputs == 12 ? 768 : 512, blocks = 1;
+    using Loop = Neighbouring<float, outputs>;
+    // Constants, whatever the rest: so are all places in shared memory.
+    CONVOY_HD static constexpr int halo(int) { return Sums::whole + 2 * Sums::V; }
+    CONVOY_HD static constexpr int table(int) { return Sums::whole + 3 * Sums::V; }
+    static __device__ void prepare(float* g, const Taps& taps, int count) {
+        for (int j = threadIdx.x; j < table(count); j += threads)
+            g[j] = j < count ? taps.taps[j] : 0;
     }
-    static constexpr int unseen = Sums::whole;
+    static __device__ __forceinline__ void add(float (&totals)[outputs], const float* x, const float*,
+                                               const Taps& taps, int, int, bool look, LoudAndFaint& seen) {
+        Sums::add(totals, x + threadIdx.x % 32 * outputs, taps, look, seen);
+    }
 };
 
-/// What a warp notes in shared memory, for registers are for samples: of the row of the tile that is begun
-/// next, where tile 0 begins, and the tiles that are common: they come by themselves, and go out in one
-/// piece; of those in the two buffers that are not common, which they are. Places are counted in samples from
-/// the windows' starts.
-struct Notes {
-    struct Row {
-        Index in, out;
-        int common;
-        unsigned common_count;
-        int copied, copied_end, whole, whole_end;  // as in StreamRow
-    } row;
-    struct Tile {
-        int tile, outer;
-        bool whole;  // all its outputs are wanted
-    } others[2];
+/// What a warp keeps in shared memory, for registers are for samples: where the plain tiles of its row begin.
+template <class T>
+struct alignas(16) StreamNote {
+    const T* in;
+    T* out;
 };
 
-/// Brings a tile that reaches beyond the window: extended samples from `frame` on.
-template <class T, class Team>
-__device__ __noinline__ void fill_by_hand(const Job& job, Index outer, Index frame, int samples, T* x) {
-    const Lane<T, T> lane(job, outer, 0);
+/// A tile that reaches beyond the window, or has outputs that are not wanted: sample by sample, and by a loop
+/// over the taps, whose sums have the same order. x: room for its samples; `before`: outputs of the team's
+/// warps before.
+template <class T, class Team, class Core>
+__device__ __noinline__ void edge_tile(const Job& job, const StreamCut& cut, int row, int tile, int before,
+                                       T* x, const T* g) {
+    constexpr int strip = 32 * Core::outputs, outputs = Team::size / 32 * strip * Core::strips;
+    const int taps = static_cast<int>(job.taps), samples = outputs + Core::halo(taps);
+    const StreamRow at = stream_row(job, reinterpret_cast<std::uintptr_t>(job.in), Vector<T>::size, row);
+    const Index past = static_cast<Index>(tile) * outputs;
+    const Index frame = at.in - row * job.in_pitch + past + job.in_span.first;
+    const Lane<T, T> lane(job, row, 0);
     const Run there = plain_part(job, frame, samples);
     const auto put = [&](int i, T value) { x[i] = value; };
     if (there.begin < there.end)
@@ -86,165 +96,138 @@ __device__ __noinline__ void fill_by_hand(const Job& job, Index outer, Index fra
 #pragma unroll 1
     for (int i = Team::thread(); i < samples; i += Team::size)
         if (i < there.begin || i >= there.end) x[i] = lane.extended(job, frame + i);
+    Team::wait();
+    if constexpr (sizeof(T) == 4)
+        if (job.wide != nullptr) {
+            LoudAndFaint seen;
+#pragma unroll 1
+            for (int i = Team::thread() * 4; i < samples; i += Team::size * 4)
+                seen.quad(*reinterpret_cast<const float4*>(x + i));
+            seen.join(job.wide);
+        }
+    const int thread = threadIdx.x % 32;
+    Index n = at.out - row * job.out_pitch + past + before + thread * Core::outputs;
+    T* const to = reinterpret_cast<T*>(job.out) + row * job.out_pitch;
+#pragma unroll 1
+    for (int s = 0; s < Core::strips; ++s, n += strip) {
+        T totals[Core::outputs];
+        for (T& total : totals)
+            total = Core::Loop::nothing;
+        Core::Loop::add(totals, x + before + s * strip, thread, 0, g, taps, cut.segment);
+#pragma unroll
+        for (int e = 0; e < Core::outputs; ++e)
+            if (n + e >= 0 && n + e < job.out_span.count) to[n + e] = totals[e];
+    }
+    Team::wait();
 }
 
-/// Writes the outputs of one warp from shared memory; those outside [first, end) are not wanted.
-template <int Count, class T>
-__device__ __forceinline__ void store_outputs(T* to, const T* sums, int lane, bool whole, bool aligned,
-                                              Index first, Index end) {
-    constexpr int V = Vector<T>::size;
-    if (!whole) {
-#pragma unroll 1
-        for (int e = lane; e < Count; e += 32)
-            if (e >= first && e < end) to[e] = sums[e];
+/// Sends the outputs of a warp, `Count` of each lane, through `sums`, which has room for a vector more. Where
+/// they do not begin on 16 bytes, the few at the ends go by themselves.
+template <int Count, class Fetch, class T>
+__device__ __forceinline__ void send_strip(T* to, const T (&totals)[Count], T* sums, int lane) {
+    constexpr int V = Vector<T>::size, all = 32 * Count;
+    const int past = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % V);
+    Fetch::sent();
+    if (__all_sync(0xffffffffu, past == 0)) {
+#pragma unroll
+        for (int e = 0; e < Count; e += V)
+            store_vector(sums + lane * Count + e, &totals[e]);
+        Fetch::send(to, sums, all * static_cast<int>(sizeof(T)));
         return;
     }
-    // One address a thread, and the rest as constants beside it.
-    if (aligned) {
-        to += lane * V;
-        sums += lane * V;
 #pragma unroll
-        for (int e = 0; e < Count; e += 32 * V) {
-            T v[V];
-            load_vector(v, sums + e);
-            store_vector(to + e, v);
-        }
-    } else {
-        to += lane;
-        sums += lane;
-#pragma unroll
-        for (int e = 0; e < Count; e += 32)
-            to[e] = sums[e];
-    }
+    for (int e = 0; e < Count; ++e)
+        sums[past + lane * Count + e] = totals[e];
+    Fetch::send(to + V - past, sums + V, (all - V) * static_cast<int>(sizeof(T)));
+    const int end = lane < V - past ? lane : all - V + lane;
+    if (lane < V) to[end] = sums[past + end];
 }
 
-/// Writes a strip's outputs from shared memory where they cannot go in one piece.
-template <int Count, class T>
-__device__ __noinline__ void store_by_hand(const Job& job, const Notes::Tile& tile, Index first,
-                                           const T* sums) {
-    T* const to = reinterpret_cast<T*>(job.out) + first;
-    const Index wanted = tile.outer * job.out_pitch;  // the first output of the row
-    store_outputs<Count>(to, sums, threadIdx.x % 32, tile.whole,
-                         reinterpret_cast<std::uintptr_t>(to) % 16 == 0, wanted - first,
-                         wanted + job.out_span.count - first);
+/// Words of 8 bytes for the barriers and the claims of a block.
+constexpr int stream_words(int teams) {
+    return static_cast<int>(round_up(teams + (1 + 2 * teams + 1) / 2, 2));
 }
 
-/// Looks at what is left over by tiles that each look at as many samples as they have outputs, from the
-/// `unseen`th on: in the first and in the last of a row.
-__device__ __forceinline__ void look_at_ends(LoudAndFaint& seen, const float* x, int unseen,
-                                             const StreamCut& cut, int tile, int thread, int threads) {
-    if (tile == 0)
-#pragma unroll 1
-        for (int i = thread * 4; i < unseen; i += threads * 4)
-            seen.quad(*reinterpret_cast<const float4*>(x + i));
-    if (tile + 1 == cut.tiles)
-#pragma unroll 1
-        for (int i = cut.outputs + unseen + thread * 4; i < cut.samples; i += threads * 4)
-            seen.quad(*reinterpret_cast<const float4*>(x + i));
-}
-
+/// Core: how outputs are summed; Team: the threads that share a tile.
 template <class T, class Team, class Core>
 __global__ void __launch_bounds__(Core::threads, Core::blocks)
     stream_kernel(const __grid_constant__ Job job, const __grid_constant__ StreamCut cut,
                   const __grid_constant__ typename Core::Taps taps) {
     constexpr int V = Vector<T>::size, strip = 32 * Core::outputs, warps = Core::threads / 32,
-                  teams = Core::threads / Team::size;
-    // The same for the whole warp, which the compiler cannot see by itself.
-    const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+                  teams = Core::threads / Team::size, outputs = Team::size / 32 * strip * Core::strips;
+    // By this the compiler knows that it is the same for the whole warp.
+    const int warp = static_cast<int>(__reduce_max_sync(0xffffffffu, threadIdx.x / 32));
     const int team = warp / (Team::size / 32), lane = threadIdx.x % 32;
     const int before = warp % (Team::size / 32) * strip * Core::strips;  // outputs of the team's warps before
+    const int count = static_cast<int>(job.taps), samples = outputs + Core::halo(count),
+              table = Core::table(count);
     auto* const barriers = shared<std::uint64_t>();
-    auto* const all_notes = reinterpret_cast<Notes*>(barriers + 2 * teams);
-    Notes& notes = all_notes[warp];
-    T* const g = reinterpret_cast<T*>(all_notes + warps);
-    T* const sums = g + cut.taps + warp * strip;
-    T* const stages = g + cut.taps + warps * strip + team * 2 * cut.samples;
-    const auto* const in = reinterpret_cast<const T*>(job.in);
-    auto* const out = reinterpret_cast<T*>(job.out);
-    Fetch<Team> fetch(barriers + 2 * team);
-    Core::prepare(g, taps);
-
-    // The tile that is begun next.
-    const int step = static_cast<int>(gridDim.x) * teams;
-    int outer = 0, tile = static_cast<int>(blockIdx.x) * teams + team;
-    const auto enter_row = [&] {
-        outer += tile / cut.tiles;
-        tile %= cut.tiles;
-        if (outer >= job.outer) return;
-        const StreamRow row = stream_row(job, reinterpret_cast<std::uintptr_t>(in), V, cut.samples,
-                                         cut.outputs, cut.tiles, outer);
-        const bool even = fetch.sends && reinterpret_cast<std::uintptr_t>(out + row.out) % 16 == 0;
-        const int first = max(max(row.copied, row.whole), 1);
-        const int end = min(min(row.copied_end, row.whole_end), cut.tiles - 1);
-        __syncwarp();
-        if (lane == 0)
-            notes.row = {row.in,     row.out + before,
-                         first,      even && end > first ? static_cast<unsigned>(end - first) : 0u,
-                         row.copied, row.copied_end,
-                         row.whole,  row.whole_end};
-        __syncwarp();
-    };
-    struct {
-        Index out;
-        bool common, comes;
-    } coming{0, false, false};
-    const auto begin = [&](int stage) {
-        T* const x = stages + stage * cut.samples;
-        const Index past = static_cast<Index>(tile) * cut.outputs;
-        coming.out = notes.row.out + past;
-        // By a vote, so that the compiler knows that it is the same for the whole warp.
-        coming.common = coming.comes =
-            __all_sync(0xffffffffu, static_cast<unsigned>(tile - notes.row.common) < notes.row.common_count);
-        if (!coming.common) {
-            coming.comes = __all_sync(0xffffffffu, tile >= notes.row.copied && tile < notes.row.copied_end);
-            const bool whole = tile >= notes.row.whole && tile < notes.row.whole_end;
-            if (lane == 0) notes.others[stage] = {tile, outer, whole};
-        }
-        if (coming.comes)
-            fetch.start(stage, x, in + notes.row.in + past, cut.samples * static_cast<int>(sizeof(T)));
-        else {
-            const Index frame = notes.row.in - outer * job.in_pitch + past + job.in_span.first;
-            fill_by_hand<T, Team>(job, outer, frame, cut.samples, x);
-            fetch.written();
-        }
-    };
+    auto* const claims = reinterpret_cast<int*>(barriers + teams);  // of the block; two of each team
+    auto* const notes = reinterpret_cast<StreamNote<T>*>(barriers + stream_words(teams)) + warp;
+    T* const g = reinterpret_cast<T*>(notes + warps - warp);
+    T* const sums = g + table + warp * (strip + V);
+    T* const stages = g + table + warps * (strip + V) + team * 2 * samples;
+    Fetch<Team> fetch(barriers + team);
+    Core::prepare(g, taps, count);
+    if (threadIdx.x == 0) *claims = teams;
     __syncthreads();
-    enter_row();
+
+    const int rows = static_cast<int>(job.outer), blocks = static_cast<int>(gridDim.x);
+    const int edges = cut.tiles - cut.plain;
+#pragma unroll 1
+    for (int e = team * blocks + static_cast<int>(blockIdx.x); e < edges * rows; e += teams * blocks) {
+        const int n = e % edges;
+        edge_tile<T, Team, Core>(job, cut, e / edges, n < cut.begin ? n : n + cut.plain, before, stages, g);
+    }
+    fetch.written();
+    Team::wait();
+
+    // The plain tile that is begun next. Of all plain tiles in all rows block b does the b-th and each one
+    // that comes a multiple of the blocks later; a team claims the next of these when it begins one: with
+    // equal shares teams would not end together, for a multiprocessor favours some of its warps.
+    const int all = rows * cut.plain;
+    int row_begin = -cut.plain, tile = 0;
+    const auto find = [&](int number) {
+        tile = number - row_begin;
+        if (__all_sync(0xffffffffu, tile < cut.plain)) return;
+        const int row = number / cut.plain;
+        row_begin = row * cut.plain;
+        tile = number - row_begin;
+        const StreamRow at = stream_row(job, reinterpret_cast<std::uintptr_t>(job.in), V, row);
+        const Index past = static_cast<Index>(cut.begin) * outputs;
+        if (acts())
+            *notes = {reinterpret_cast<const T*>(job.in) + at.in + past,
+                      reinterpret_cast<T*>(job.out) + at.out + past + before};
+        __syncwarp();
+    };
+    const auto begin = [&](int claim, int stage) {
+        const int number = claim * blocks + static_cast<int>(blockIdx.x);
+        const bool more = __all_sync(0xffffffffu, number < all);
+        if (more) {
+            find(number);
+            fetch.start(stages + stage * samples, notes->in + static_cast<Index>(tile) * outputs,
+                        samples * static_cast<int>(sizeof(T)));
+        }
+        return more;
+    };
+    bool more = begin(team, 0);
     LoudAndFaint seen;
     const bool look = sizeof(T) == 4 && job.wide != nullptr;
-    bool more = outer < job.outer;
-    if (more) begin(0);
-    Team::wait();
+#pragma unroll 1
     for (int stage = 0; more; stage ^= 1) {
-        const auto now = coming;
-        tile += step;
-        if (tile >= cut.tiles) enter_row();
-        more = outer < job.outer;
-        coming.comes = false;
-        if (more) begin(stage ^ 1);
-        if (now.comes) fetch.wait(stage, coming.comes);
-        const T* const x = stages + stage * cut.samples + before;
+        T* const to = notes->out + static_cast<Index>(tile) * outputs;
+        int* const claim = claims + 1 + team * 2 + stage;
+        if (Team::acts()) *claim = atomicAdd(claims, 1);
+        fetch.wait();
+        Team::wait();  // for the claim, and for all to have left the other buffer
+        more = begin(*claim, stage ^ 1);
+        const T* const x = stages + stage * samples + before;
 #pragma unroll 1
         for (int s = 0; s < Core::strips; ++s) {
-            T totals[Core::outputs] = {};
-            Core::add(totals, x + s * strip, g, taps, static_cast<int>(job.taps), look, seen);
-            fetch.sent();
-            __syncwarp();
-#pragma unroll
-            for (int e = 0; e < Core::outputs; e += V)
-                store_vector(sums + lane * Core::outputs + e, &totals[e]);
-            if (now.common)
-                fetch.send(out + now.out + s * strip, sums, strip * static_cast<int>(sizeof(T)));
-            else {
-                __syncwarp();
-                store_by_hand<strip>(job, notes.others[stage], now.out + s * strip, sums);
-            }
+            T totals[Core::outputs];
+            Core::add(totals, x + s * strip, g, taps, count, cut.segment, look, seen);
+            send_strip<Core::outputs, Fetch<Team>>(to + s * strip, totals, sums, lane);
         }
-        if constexpr (sizeof(T) == 4)
-            if (look && !now.common)
-                look_at_ends(seen, stages + stage * cut.samples, Core::unseen, cut, notes.others[stage].tile,
-                             Team::thread(), Team::size);
-        Team::wait();
     }
     fetch.sent();
     if constexpr (sizeof(T) == 4)

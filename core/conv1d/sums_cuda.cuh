@@ -106,6 +106,7 @@ struct TapsInMemory {
 template <class T, int Outputs>
 struct Strided {
     static constexpr int per_thread = Outputs, body = 1, blocks = 6;
+    static constexpr T nothing = 0;  // that totals begin with
     static __device__ void add(T (&totals)[Outputs], const T* row, int at, int threads, const T* taps,
                                int count, int segment) {
         const T* x = row + at;
@@ -140,6 +141,9 @@ template <class T, int Outputs, int Pitch = 1>
 struct Neighbouring {
     static constexpr int V = Vector<T>::size;
     static constexpr int per_thread = Outputs, window = Outputs + V, body = window, blocks = 4;
+    /// Totals begin with -0, which leaves what is added as it is, whatever its sign: as if they began with
+    /// it.
+    static constexpr T nothing = T{-0.0};
     static_assert(Outputs % V == 0 && Outputs / V % 2 == 1);
 
     static __device__ __forceinline__ void add(T (&totals)[Outputs], const T* row, int at, int pitch,

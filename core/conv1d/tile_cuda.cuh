@@ -8,9 +8,9 @@
 
 namespace convoy::conv1d::gpu {
 
-/// Core: static per_thread; add(totals, row, at, threads, taps, count, segment) adds the products of `count`
-/// taps to the totals of the thread's outputs; place(at, threads, e) is the e-th output of the thread in its
-/// row.
+/// Core: static per_thread, nothing (what totals begin with); add(totals, row, at, threads, taps, count,
+/// segment) adds the products of `count` taps to the totals of the thread's outputs; place(at, threads, e) is
+/// the e-th output of the thread in its row.
 template <class T, class Core>
 __global__ void __launch_bounds__(tile_threads, Core::blocks)
     tile_kernel(const Job job, const Cut cut, const Tiling tiling, const T* __restrict__ taps) {
@@ -21,7 +21,9 @@ __global__ void __launch_bounds__(tile_threads, Core::blocks)
     const int team = tile_threads / cut.groups, thread = threadIdx.x;
     const int group = thread / team, row = thread % team / cut.row_threads,
               at = thread % team % cut.row_threads;
-    T totals[Core::per_thread] = {};
+    T totals[Core::per_thread];
+    for (T& total : totals)
+        total = Core::nothing;
     for (Index q0 = 0; q0 < cut.all_steps; q0 += cut.steps)
         for (Index p0 = 0; p0 < cut.all_phases; p0 += cut.phases) {
             const int phases = static_cast<int>(min(static_cast<Index>(cut.phases), cut.all_phases - p0));
