@@ -4,10 +4,12 @@
 // Samples are packed into lines first: a line has `width` places, one for each of 128 neighbouring outputs of
 // a row and for what their taps need beyond; a place holds the samples of 16 entries, in four units of 16
 // bytes. Where an image has many channels, entries are channels, a line is a row of samples and serves every
-// tap of the kernel's rows by shifts: tap t of output q uses place q + shift[t]. Where it has few, entries
-// are terms in order, a line is a row of outputs, and each step has one tap.
+// tap of the kernel's rows by shifts: tap t of output q uses place q + shift(t). Where it has few, entries
+// are runs of taps of a row of the kernel over a channel: a line is a row of outputs, and serves the taps of
+// its runs by shifts in the same way.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/conv2d/conv2d.hpp"
@@ -29,9 +31,10 @@ struct GemmSteps {
         int kind;          // of lines
         int down;          // lines from the output's first one
         int weights;       // where its weights start in those of a tile, in floats
-        int first_tap;     // in shifts
+        int shift;         // of its first tap
         int begins, ends;  // a chain of sums
-        int unused[2];
+        int last_tap;      // that has weights
+        int unused;
     };
     bool exact = true;  // float32 by upper and lower halves of factors, or TF32
     int rows = 2;       // of outputs in a block
@@ -40,16 +43,17 @@ struct GemmSteps {
     int line_step = 1;  // lines from one row of outputs to the next
     Index reach = 0;    // lines beyond those of the last output
     /// Steps come in rounds: repeats[0] of them with taps[0] taps each, then repeats[1] with taps[1], which
-    /// are fewer. Where a step has fewer still, those missing have no weight, and the place of its first one.
+    /// are fewer. Where a step has fewer still, those missing have no weight, and the place of its last one.
     int taps[2] = {1, 1}, repeats[2] = {1, 0};
     int round() const { return repeats[0] + repeats[1]; }
     int taps_of(std::size_t step) const {
         return taps[static_cast<int>(step % static_cast<std::size_t>(round())) < repeats[0] ? 0 : 1];
     }
+    int tap_hop = 1;  // places from one tap of a step to the next
+    int shift(const Step& step, int tap) const { return step.shift + std::min(tap, step.last_tap) * tap_hop; }
     int stages = 0;              // steps that are in shared memory at once
     std::vector<Entry> entries;  // [kind][16]
     std::vector<Step> steps;
-    std::vector<int> shifts;
     /// [group][tile of filters][step][tap][upper, lower half][chunk][filter][4]
     std::vector<float> weights;
     Index tile_weights = 0;  // floats of one tile
@@ -68,6 +72,8 @@ struct GemmSteps {
 
 /// The steps of a problem in float32 or TF32, stages in no more shared memory than `limit` bytes.
 GemmSteps gemm_steps(const Problem& p, std::size_t limit);
+/// Terms of an output in these steps, with those that only fill up.
+Index gemm_terms(const Problem& p, std::size_t limit);
 
 /// A part of a window's outputs whose lines are packed at once.
 struct GemmPiece {

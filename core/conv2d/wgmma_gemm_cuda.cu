@@ -1,7 +1,7 @@
 // implicit_gemm on Hopper's tensor cores (sm_90a): samples in lines are multiplied by weights
-// (wgmma_product_cuda.cuh). Lines of many channels are made in the same kernel (wgmma_lines_cuda.cuh); those
-// of few channels, and of samples that are not float32 as they are, are packed into memory first, for a piece
-// of the outputs at a time (wgmma_pack_cuda.cuh).
+// (wgmma_product_cuda.cuh). Lines are made in the same kernel (wgmma_lines_cuda.cuh); those of samples that
+// are not float32 as they are, and those of many filters, are packed into memory first, for a piece of the
+// outputs at a time (wgmma_pack_cuda.cuh).
 #include "core/conv2d/wgmma_gemm_cuda.hpp"
 
 #include <algorithm>
@@ -16,15 +16,21 @@ namespace {
 
 constexpr std::size_t room_bytes = std::size_t{256} << 20;  // for lines
 
+/// Bytes of shared memory for stages.
+std::size_t stage_room(const Problem& p, const device::Device& d) {
+    const std::size_t room = std::max<std::size_t>(d.attributes.shared_bytes_per_block, 49152) - 1024;
+    return room - head_bytes(p.precision != Precision::tf32);
+}
+
 bool aligned(const void* at, Index step, int bytes) {
     return reinterpret_cast<std::uintptr_t>(at) % bytes == 0 && step * Index{sizeof(float)} % bytes == 0;
 }
 
 /// Whether lines are packed first: they must be, or serve so many tiles of filters that to make them anew for
 /// each takes longer.
-bool packs(const Problem& p, bool by_channels) {
+bool packs(const Problem& p) {
     const Index tiles = (p.group_filters() + tile_filters - 1) / tile_filters;
-    return !by_channels || p.in != SampleType::float32 || !p.scaling.trivial() ||
+    return p.in != SampleType::float32 || !p.scaling.trivial() ||
            tiles > (p.precision == Precision::tf32 ? 1 : 2);
 }
 
@@ -32,9 +38,8 @@ class WgmmaGemmStage : public CudaStage {
   public:
     WgmmaGemmStage(const Problem& p, const device::Device& d)
         : CudaStage(p, d), blocks_(static_cast<unsigned>(std::max(d.attributes.multiprocessors, 1))) {
-        const std::size_t room = std::max<std::size_t>(d.attributes.shared_bytes_per_block, 49152) - 1024;
-        steps_ = gemm_steps(p, room - barrier_bytes - most_shifts * sizeof(int));
-        packs_ = packs(p, steps_.by_channels);
+        steps_ = gemm_steps(p, stage_room(p, d));
+        packs_ = packs(p);
         if (steps_.exact)
             product_ = packs_ ? wgmma_product<true, true> : wgmma_product<true, false>;
         else
@@ -83,18 +88,21 @@ class WgmmaGemmStage : public CudaStage {
     void set_tables(const Problem& p) {
         Tables& t = tables_;
         t.steps = reinterpret_cast<const int4*>(put(steps_.steps));
-        t.shifts = reinterpret_cast<const int*>(put(steps_.shifts));
         t.entries = reinterpret_cast<const int4*>(put(steps_.entries));
         t.weights = reinterpret_cast<const float*>(put(steps_.weights));
         t.tile_weights = steps_.tile_weights;
         std::copy_n(steps_.taps, 2, t.taps);
         std::copy_n(steps_.repeats, 2, t.repeats);
         t.rounds = static_cast<int>(steps_.steps.size()) / steps_.round();
-        t.shift_count = static_cast<int>(steps_.shifts.size());
+        t.tap_hop = steps_.tap_hop;
         t.kinds = static_cast<int>(steps_.kinds());
         t.width = steps_.width;
+        t.by_channels = steps_.by_channels;
         t.line_step = steps_.line_step;
         t.stages = steps_.stages;
+        t.head_bytes = static_cast<unsigned>(head_bytes(steps_.exact));
+        t.stage_bytes = static_cast<unsigned>(steps_.stage_bytes());
+        t.tile_rows = steps_.rows;
         t.tap_bytes = static_cast<unsigned>(steps_.tap_bytes());
         t.weight_bytes = static_cast<unsigned>(steps_.taps[0]) * t.tap_bytes;
         t.line_bytes = static_cast<unsigned>(steps_.line_bytes());
@@ -112,13 +120,12 @@ class WgmmaGemmStage : public CudaStage {
         t.row = piece.row;
         t.rows = piece.rows;
         t.column = piece.column;
-        t.pairs = job.out_steps.column == 1 && piece.column % 2 == 0 &&
+        t.pairs = job.out_steps.column == 1 && piece.column % 2 == 0 && job.out_count % 2 == 0 &&
                   aligned(job.out, job.out_steps.row, 8) && job.out_steps.channel % 2 == 0;
         t.vectors = job.in_steps.channel == 1 && aligned(job.in, job.in_steps.column, 16) &&
                     job.group_channels % 4 == 0;
         if (packs_) pack(job, piece, t, stream);
-        const std::size_t shared =
-            t.stages * steps_.stage_bytes() + barrier_bytes + t.shift_count * sizeof(int);
+        const std::size_t shared = t.stages * steps_.stage_bytes() + t.head_bytes;
         product_<<<std::min(t.tiles, blocks_), threads_of(packs_), shared, stream>>>(job, t);
         device::check_launch("implicit_gemm");
     }
@@ -161,8 +168,7 @@ bool wgmma_gemm_fits(const Problem& p, const device::Device& d) {
     return a.compute_major == 9 && a.compute_minor == 0 && a.shared_bytes_per_block >= (227u << 10) &&
            (p.precision == Precision::float32 || p.precision == Precision::tf32) && !p.complex &&
            p.terms() >= 48 && p.group_channels() <= most && p.spread().rows <= 4096 &&
-           p.taps.columns <= most_shifts / 4 && p.spread().columns <= most && p.stride.rows <= 1024 &&
-           p.stride.columns <= 1024;
+           p.spread().columns <= most && p.stride.rows <= 1024 && p.stride.columns <= 1024;
 }
 
 std::unique_ptr<Stage> make_wgmma_gemm(const Problem& p, const device::Device& d) {
@@ -175,10 +181,15 @@ double wgmma_gemm_cost(const Problem& p, const device::Device& d) {
         return static_cast<double>((n + step - 1) / step * step) / static_cast<double>(n);
     };
     const bool tf32 = p.precision == Precision::tf32, by_channels = p.group_channels() >= 8;
-    const double entries = whole(by_channels ? p.group_channels() : p.terms(), GemmSteps::entries_each);
+    const double entries =
+        static_cast<double>(gemm_terms(p, stage_room(p, d))) / static_cast<double>(p.terms());
     const double wasted =
         whole(p.group_filters(), tile_filters) * whole(p.outputs().columns, tile_columns) * entries;
-    if (!packs(p, by_channels)) return time_of(p, d, (tf32 ? 0.28 : 0.62) * wasted);
+    if (!packs(p)) {
+        // Outputs are written when a tile's products are done.
+        const double written = 4.0 * static_cast<double>(p.out_shape().samples());
+        return time_of(p, d, (tf32 ? 0.29 : 0.6) * wasted) + 1.5 * copy_time(d, written);
+    }
     const double places = static_cast<double>(by_channels ? p.in_shape().samples()
                                                           : p.images * p.groups * p.terms() *
                                                                 p.outputs().rows * p.outputs().columns);

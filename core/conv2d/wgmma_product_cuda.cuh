@@ -15,8 +15,8 @@ namespace convoy::conv2d::gpu {
 
 /// Queues the products of a step: for each row of a group, 64 filters x 128 outputs.
 template <bool exact, int rows>
-__device__ __forceinline__ void multiply(const Tables& t, const Step& step, int taps, const int* shifts,
-                                         unsigned weights, unsigned lines, float (&sum)[rows][64]) {
+__device__ __forceinline__ void multiply(const Tables& t, const Step& step, int taps, unsigned weights,
+                                         unsigned lines, float (&sum)[rows][64]) {
     constexpr int parts = exact ? 2 : 1, passes = exact ? 3 : 1;
     const std::uint64_t a0 = tile_descriptor(weights, tile_filters * unit, 8 * unit),
                         b0 = tile_descriptor(lines, static_cast<unsigned>(t.width) * unit, 8 * unit);
@@ -26,7 +26,7 @@ __device__ __forceinline__ void multiply(const Tables& t, const Step& step, int 
         const int lower_a = exact && pass == 0, lower_b = exact && pass == 1;
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
-            const int shift = shifts[step.first_tap + tap];
+            const int shift = step.shift + min(tap, step.last_tap) * t.tap_hop;
 #pragma unroll
             for (int d = 0; d < chunks / 2; ++d) {
                 const std::uint64_t a =
@@ -63,6 +63,7 @@ __device__ __forceinline__ void write(const Job& job, const Tables& t, const Pla
     if (row >= t.rows) return;
     const Job::Steps& to = job.out_steps;
     const Index begin = t.column + Index{at.across} * tile_columns, first = begin + lane % 4 * 2;
+    const int left = static_cast<int>(min(job.out_count - first, Index{tile_columns}));
     const bool whole = begin + tile_columns <= job.out_count;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -72,10 +73,12 @@ __device__ __forceinline__ void write(const Job& job, const Tables& t, const Pla
         if (job.bias != nullptr || job.relu) finish(job, filter, 2 * half, sum);
         float* line = reinterpret_cast<float*>(job.out) + (t.image + at.image) * to.image +
                       filter * to.channel + (t.row + row) * to.row + first * to.column;
-        if (whole && t.pairs) {
+        if (t.pairs) {
 #pragma unroll
             for (int j = 0; j < tile_columns / 8; ++j)
-                reinterpret_cast<float2*>(line)[4 * j] = {sum[4 * j + 2 * half], sum[4 * j + 2 * half + 1]};
+                if (8 * j < left)
+                    reinterpret_cast<float2*>(line)[4 * j] = {sum[4 * j + 2 * half],
+                                                              sum[4 * j + 2 * half + 1]};
             continue;
         }
 #pragma unroll
@@ -88,47 +91,40 @@ __device__ __forceinline__ void write(const Job& job, const Tables& t, const Pla
 }
 
 template <bool exact>
-__device__ void compute(const Job& job, const Tables& t, const int* shifts, Ring ring) {
+__device__ void compute(const Job& job, const Tables& t, Ring ring) {
     constexpr int rows = rows_of(exact), mine = rows / groups;
     const int group = threadIdx.x / group_threads;
     const bool first_lane = threadIdx.x % 32 == 0;
     float sum[mine][64], total[exact ? 64 : 1];
     const int steps = t.rounds * (t.repeats[0] + t.repeats[1]);
     Step coming(t, 0);  // it takes as long to read as some products
-    const auto wait_for = [&](auto pending) {
-        products_wait<decltype(pending)::value>();
-#pragma unroll
-        for (int r = 0; r < mine; ++r)
-#pragma unroll
-            for (int i = 0; i < 64; ++i)
-                keep(sum[r][i]);
-    };
     for (unsigned tile = blockIdx.x; tile < t.tiles; tile += gridDim.x) {
         const Place at(job, t, tile, rows);
         if constexpr (exact)
 #pragma unroll
             for (float& x : total)
                 x = 0;
-        unsigned before = 0;  // the stage that the products under way do not read
         int i = 0;
         const auto take = [&](int taps) {
             const Step step = coming;
             coming = Step(t, i + 1 < steps ? i + 1 : 0);
-            barrier_wait(ring.full + 8 * ring.at, ring.parity);
-            multiply<exact, mine>(t, step, taps, shifts, ring.stage(),
+            barrier_wait(ring.full(), ring.parity);
+            multiply<exact, mine>(t, step, taps, ring.stage(),
                                   ring.stage() + t.weight_bytes + group * mine * t.line_bytes, sum);
-            const unsigned now = ring.empty + 8 * ring.at;
+            // While this group waits, the products of the other one run.
+            products_wait<0>();
+#pragma unroll
+            for (int r = 0; r < mine; ++r)
+#pragma unroll
+                for (int k = 0; k < 64; ++k)
+                    keep(sum[r][k]);
+            if (first_lane) barrier_arrive(ring.empty());
             if constexpr (exact) {
-                wait_for(std::integral_constant<int, 0>{});
-                if (first_lane) barrier_arrive(now);
-                if (step.ends)
+                if (step.ends) {
 #pragma unroll
                     for (int k = 0; k < 64; ++k)
                         total[k] += sum[0][k];
-            } else {
-                wait_for(std::integral_constant<int, 1>{});
-                if (i > 0 && first_lane) barrier_arrive(before);
-                before = now;
+                }
             }
             ring.next();
             ++i;
@@ -146,8 +142,6 @@ __device__ void compute(const Job& job, const Tables& t, const int* shifts, Ring
         if constexpr (exact) {
             write(job, t, at, at.row + group, total);
         } else {
-            wait_for(std::integral_constant<int, 0>{});
-            if (first_lane) barrier_arrive(before);
 #pragma unroll
             for (int r = 0; r < mine; ++r)
                 write(job, t, at, at.row + group * mine + r, sum[r]);

@@ -20,34 +20,45 @@ constexpr int rows_of(bool exact) {
 constexpr int tile_filters = GemmSteps::tile_filters, tile_columns = GemmSteps::tile_columns;
 constexpr int chunks = GemmSteps::chunks;
 constexpr int unit = 16;  // bytes: four entries of a place, four terms of a filter
-constexpr int most_stages = 8, most_shifts = 1024;
+constexpr int most_stages = 8;
 constexpr std::size_t barrier_bytes = 2 * most_stages * 8;
+// For warps that make lines: where their samples are; and those that wait, four for each of their threads for
+// all but some rows, which registers suffice for, and for the places beyond the tile's columns.
+constexpr std::size_t source_bytes = 384, waiting_at = barrier_bytes + source_bytes;
+constexpr int waiting_rows(bool exact) {
+    return exact ? 0 : 1;
+}
+constexpr std::size_t head_bytes(bool exact) {
+    return waiting_at + (1 + waiting_rows(exact) * chunks) * line_threads * unit;
+}
 
 struct Tables {
-    const int4* steps;  // GemmSteps::Step, two each
-    const int* shifts;
+    const int4* steps;    // GemmSteps::Step, two each
     const int4* entries;  // GemmSteps::Entry
     const float* weights;
     Index tile_weights;
     int rounds, taps[2], repeats[2];  // of the steps
-    int shift_count, kinds, width, line_step;
-    int stages;
+    int tap_hop, kinds, width, line_step;
+    int stages, tile_rows;
     unsigned tap_bytes, weight_bytes, line_bytes;  // of a tap, of most taps of a step, of a line
+    unsigned stage_bytes, head_bytes;
     const unsigned char* lines;
     unsigned line_count, filter_tiles, tiles_across, tiles_down, tiles;
     Index image, row, column;  // of the piece's first output
     Index rows;                // of the piece
     bool pairs;                // neighbouring outputs may be written as one
     bool vectors;              // channels are neighbours that may be read four at a time
+    bool by_channels;          // as GemmSteps has it
 };
 
 struct Step {
-    int kind, down, weights, first_tap;
+    int kind, down, weights, shift;
     bool begins, ends;
+    int last_tap;
     __device__ __forceinline__ Step(const Tables& t, int i) {
         const int4 a = __ldg(t.steps + 2 * i), b = __ldg(t.steps + 2 * i + 1);
-        kind = a.x, down = a.y, weights = a.z, first_tap = a.w;
-        begins = b.x != 0, ends = b.y != 0;
+        kind = a.x, down = a.y, weights = a.z, shift = a.w;
+        begins = b.x != 0, ends = b.y != 0, last_tap = b.z;
     }
 };
 
@@ -67,59 +78,49 @@ struct Place {
     }
 };
 
-/// Shared memory: stages (weights, then lines), barriers, shifts. Where the next step is in the ring.
+/// Shared memory: barriers, sources, samples that wait, stages (weights, then lines). Where
+/// the next step is in the ring.
 struct Ring {
-    unsigned memory, stage_bytes, full, empty;
-    int stages, at = 0;
+    const Tables& t;
+    unsigned shared;
+    int at = 0;
     unsigned parity = 0;
 
-    __device__ Ring(unsigned shared, const Tables& t, int rows)
-        : memory(shared),
-          stage_bytes(t.weight_bytes + rows * t.line_bytes),
-          full(shared + t.stages * stage_bytes),
-          empty(full + 8 * most_stages),
-          stages(t.stages) {}
-    __device__ __forceinline__ unsigned stage() const { return memory + at * stage_bytes; }
+    __device__ __forceinline__ unsigned full() const { return shared + 8 * at; }
+    __device__ __forceinline__ unsigned empty() const { return shared + 8 * (most_stages + at); }
+    __device__ __forceinline__ unsigned offset() const { return t.head_bytes + at * t.stage_bytes; }
+    __device__ __forceinline__ unsigned stage() const { return shared + offset(); }
     __device__ __forceinline__ void next() {
-        if (++at < stages) return;
+        if (++at < t.stages) return;
         at = 0;
         parity ^= 1;
     }
 };
 
-/// The weights of a step.
-struct StepWeights {
-    const float* from;
-    unsigned bytes;
-    __device__ __forceinline__ StepWeights(const Tables& t, const Place& at, const Step& step, int i)
-        : from(t.weights + (Index{at.set} * t.filter_tiles + at.filter_tile) * t.tile_weights + step.weights),
-          bytes(t.taps[i % (t.repeats[0] + t.repeats[1]) < t.repeats[0] ? 0 : 1] * t.tap_bytes) {}
-    /// Announces them and `more` bytes, and copies them.
-    __device__ __forceinline__ void bring(unsigned stage, unsigned full, unsigned more) const {
-        barrier_announce(full, bytes + more);
-        copy_bulk(stage, from, bytes, full);
-    }
-};
+/// Those of a tile.
+__device__ __forceinline__ const float* weights_of(const Tables& t, const Place& at) {
+    return t.weights + (Index{at.set} * t.filter_tiles + at.filter_tile) * t.tile_weights;
+}
+/// Announces the weights of the i-th step and `more` bytes, and copies them.
+__device__ __forceinline__ void bring_weights(const Tables& t, const float* tile, const Step& step, int i,
+                                              unsigned stage, unsigned full, unsigned more) {
+    const unsigned taps = t.taps[i % (t.repeats[0] + t.repeats[1]) < t.repeats[0] ? 0 : 1];
+    barrier_announce(full, taps * t.tap_bytes + more);
+    copy_bulk(stage, tile + step.weights, taps * t.tap_bytes, full);
+}
 
-/// What the shared memory of a block is; `fillers`: arrivals that fill a stage.
-__device__ __forceinline__ Ring set_up(const Tables& t, int rows, int threads, int fillers,
-                                       unsigned char* memory) {
-    const Ring ring(static_cast<unsigned>(__cvta_generic_to_shared(memory)), t, rows);
-    int* const shifts = reinterpret_cast<int*>(memory + t.stages * ring.stage_bytes + barrier_bytes);
-    for (int i = threadIdx.x; i < t.shift_count; i += threads)
-        shifts[i] = t.shifts[i];
+/// `fillers`: arrivals that fill a stage.
+__device__ __forceinline__ Ring set_up(const Tables& t, int fillers, unsigned char* memory) {
+    const Ring ring{t, static_cast<unsigned>(__cvta_generic_to_shared(memory))};
     if (threadIdx.x == 0) {
-        for (int i = 0; i < t.stages; ++i) {
-            barrier_make(ring.full + 8 * i, fillers);
-            barrier_make(ring.empty + 8 * i, groups * group_threads / 32);
+        for (Ring each = ring; each.parity == 0; each.next()) {
+            barrier_make(each.full(), fillers);
+            barrier_make(each.empty(), groups * group_threads / 32);
         }
         barriers_made();
     }
     __syncthreads();
     return ring;
-}
-__device__ __forceinline__ const int* shifts_in(const Tables& t, const Ring& ring, unsigned char* memory) {
-    return reinterpret_cast<int*>(memory + t.stages * ring.stage_bytes + barrier_bytes);
 }
 
 /// One thread copies the weights and lines of all steps of all tiles, as stages become free.
@@ -128,13 +129,14 @@ __device__ void bring(const Job& job, const Tables& t, Ring ring) {
     constexpr int rows = rows_of(exact);
     for (unsigned tile = blockIdx.x; tile < t.tiles; tile += gridDim.x) {
         const Place at(job, t, tile, rows);
+        const float* const weights = weights_of(t, at);
         const Index set = (Index{at.image} * job.groups + at.set) * t.kinds;
         const int round = t.repeats[0] + t.repeats[1];
         for (int i = 0; i < t.rounds * round; ++i) {
             const Step step(t, i);
-            const unsigned full = ring.full + 8 * ring.at;
-            barrier_wait(ring.empty + 8 * ring.at, ring.parity ^ 1);
-            StepWeights(t, at, step, i).bring(ring.stage(), full, rows * t.line_bytes);
+            const unsigned full = ring.full();
+            barrier_wait(ring.empty(), ring.parity ^ 1);
+            bring_weights(t, weights, step, i, ring.stage(), full, rows * t.line_bytes);
 #pragma unroll
             for (int r = 0; r < rows; ++r) {
                 // Rows that are not there are computed from the last one, and not written.
