@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/division.hpp"
 #include "core/device/choice.hpp"
@@ -13,6 +14,28 @@ namespace {
 
 Index size(const Problem& p) {
     return static_cast<Index>(p.taps.size());
+}
+
+// The problem as strategies of the device get it. Where whole numbers are to be multiplied by a power of two,
+// as in 16-bit sound, the taps are instead: all sums stay the same to the bit, and a GPU has no samples to
+// scale. The CPU scales them on their way for nothing.
+Problem for_device(Problem p, const device::Device& device) {
+    if (device.backend == device::Backend::cpu || is_float(p.in) || !p.scaling.offset.empty() ||
+        p.scaling.gain.size() != 1)
+        return p;
+    const double gain = p.scaling.gain[0];
+    int exponent = 0;
+    if (!(gain > 0) || std::frexp(gain, &exponent) != 0.5) return p;
+    const auto held = [&](double tap) {
+        const double scaled = std::abs(tap * gain);
+        return tap == 0 || (scaled >= double{std::numeric_limits<float>::min()} &&
+                            scaled <= double{std::numeric_limits<float>::max()});
+    };
+    if (!std::all_of(p.taps.begin(), p.taps.end(), held)) return p;
+    for (double& tap : p.taps)
+        tap *= gain;
+    p.scaling = {};
+    return p;
 }
 
 }  // namespace
@@ -52,12 +75,13 @@ void check(const Problem& p) {
 
 std::vector<Modelled> modelled(const Problem& problem, const device::Device& device) {
     std::vector<Modelled> rows;
+    const Problem given = for_device(problem, device);
     for (const Strategy* s : catalog()) {
         if (s->backend != device.backend) continue;
-        Modelled row{s, std::nullopt, s->unsupported(problem, device), 0};
+        Modelled row{s, std::nullopt, s->unsupported(given, device), 0};
         if (row.cannot.empty()) {
-            row.seconds = s->cost(problem, device);
-            if (s->transform_length != nullptr) row.transform_length = s->transform_length(problem, device);
+            row.seconds = s->cost(given, device);
+            if (s->transform_length != nullptr) row.transform_length = s->transform_length(given, device);
         }
         rows.push_back(std::move(row));
     }
@@ -74,7 +98,7 @@ Choice choose(std::string_view request, const Problem& problem, const device::De
 }
 
 std::unique_ptr<Stage> plan(const Problem& problem, const Strategy& strategy, const device::Device& device) {
-    return strategy.make(problem, device);
+    return strategy.make(for_device(problem, device), device);
 }
 
 }  // namespace convoy::conv1d

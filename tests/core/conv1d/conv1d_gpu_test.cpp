@@ -169,6 +169,25 @@ TEST_CASE("on the GPU: any layout, type and scaling", "[gpu]") {
     }
 }
 
+TEST_CASE("on the GPU: a gain that is a power of two goes into the taps and changes no bit", "[gpu]") {
+    NEEDS_GPU();
+    for (const Shape shape : {Shape{1, 9001, 1}, Shape{1, 2003, 3}, Shape{1, 901, 65}})
+        for (const Index taps : {5, 63, 300}) {
+            Problem p = problem(shape, Mode::same, Padding::odd);
+            p.in = SampleType::int16;
+            p.scaling.gain = {0x1p-15};
+            const Job job = make_job(p, taps);
+            p = job.problem;
+            p.scaling.offset = {0};  // with an offset it stays with the samples
+            each(job.problem, [&](const Strategy& strategy, Stage& stage) {
+                if (strategy.name == "fft") return;
+                const auto kept = plan(p, strategy, *the_gpu());
+                const Lanes all = Lanes::all(shape);
+                CHECK(bench().run_all(stage, job, all) == bench().run_all(*kept, job, all));
+            });
+        }
+}
+
 TEST_CASE("on the GPU: chunks, channel groups and alignment leave the bits as they are", "[gpu]") {
     NEEDS_GPU();
     for (const Shape shape : {Shape{1, 30011, 1}, Shape{1, 5003, 3}, Shape{4, 6003, 1}, Shape{2, 1009, 20}})
