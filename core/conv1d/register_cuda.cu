@@ -56,7 +56,7 @@ std::unique_ptr<Stage> make(const Problem& p, const device::Device& d) {
     return std::make_unique<RegisterStage<T, 1>>(p, d);
 }
 
-// Fitted to one H200 (data/benchmarks/h200-fir.json), within a tenth: tiles that arrive by themselves hide
+// Fitted to one H200 (data/benchmarks/h200-fir*.json), within a tenth: tiles that arrive by themselves hide
 // most of their way, the more so where they need not be converted; those of other filters cost 4.3 ps a
 // sample to bring and to sort.
 std::optional<double> cost(const Problem& p, const device::Device& d) {
