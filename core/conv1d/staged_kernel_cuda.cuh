@@ -210,7 +210,9 @@ __global__ void __launch_bounds__(staged_threads, 2)
             fill<T, In, Team>(job, cut, note.tile, room);
         if (cut.settle || !note.rows.plain) Team::wait();
         const bool taken = strip < strips && channel < (planar ? 1 : note.tile.rows);
-        T totals[each] = {};
+        T totals[each];
+        for (T& total : totals)
+            total = Sums::nothing;
         if (taken) {
             const T* const own = x + strip * each * pitch + channel;
             if constexpr (sizeof(T) == 4)
