@@ -5,6 +5,13 @@
 namespace convoy::pipelines {
 
 double Flow::rate_for(std::string_view step) const {
+    if (!signal) {
+        const io::Axis& time = axes[static_cast<std::size_t>(time_axis)];
+        if (time.units == "s" && time.values.empty() && time.step > 0) return 1 / time.step;
+        throw usage_error(
+            std::string(step) + " needs the times of an image's columns, and they are not known",
+            "put it before the steps that make images", label);
+    }
     if (rate) return *rate;
     throw usage_error(std::string(step) + " needs the sample rate, and none was found" +
                           (rate_looked_for.empty() ? "" : " (looked for: " + rate_looked_for + ")"),

@@ -31,8 +31,8 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
     const std::string factor = to_text(p.integer("factor"));
     if (factor == "1") return {"pass", {}};
-    return {"x = signal.decimate(x, " + factor + ", ftype='fir', axis=" + std::to_string(in.time_axis) +
-                ")\nrate = rate / " + factor,
+    return {"x = signal.decimate(x, " + factor + ", ftype='fir', axis=" + std::to_string(in.time_axis) + ")" +
+                pipelines::python::new_rate(in, "/ " + factor),
             {}};
 }
 

@@ -175,7 +175,7 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 namespace py = pipelines::python;
 
 // taps = ..., as they were given or designed, or nothing for samples that are only dropped.
-std::string python_taps(const Params& p, const Planned& planned) {
+std::string python_taps(const Params& p, const Flow& in, const Planned& planned) {
     if (p.given("taps")) return "taps = read_taps(" + py::quoted(p.text("taps")) + ")\n";
     for (const char* band : {"lowpass", "highpass", "bandpass", "bandstop"}) {
         if (!p.given(band)) continue;
@@ -183,7 +183,7 @@ std::string python_taps(const Params& p, const Planned& planned) {
         if (p.flag("zero-phase")) taps = (taps + 1) / 2;
         return "taps = signal.firwin(" + to_text(taps) + ", " + py::list(p.numbers(band)) +
                ", window=" + py::window(py::note(planned, "window")) + ", pass_zero=" + py::quoted(band) +
-               ", fs=rate)\n";
+               ", fs=" + (in.signal ? "rate" : to_text(in.rate_for("a filter by frequency"))) + ")\n";
     }
     if (p.flag("no-antialias")) return {};
     const std::string factor = to_text(p.integer("decimate"));
@@ -195,7 +195,7 @@ pipelines::Python python(const Params& p, const Flow& in, const Planned& planned
     if (p.text("taps").ends_with(".wav")) return {{}, "its taps are in an audio file"};
     const std::string axis = std::to_string(in.time_axis),
                       padding = p.given("padding") ? p.text("padding") : "zero";
-    std::string code = python_taps(p, planned), taps = "taps";
+    std::string code = python_taps(p, in, planned), taps = "taps";
     if (p.flag("zero-phase") && p.given("padding")) taps = "np.convolve(taps, taps[::-1])";
     if (p.flag("zero-phase") && !p.given("padding"))
         code += "x = signal.filtfilt(taps, 1, x, axis=" + axis + ")\n";
@@ -203,8 +203,8 @@ pipelines::Python python(const Params& p, const Flow& in, const Planned& planned
         code += "x = fir(x, " + taps + ", axis=" + axis + ", mode=" + py::quoted(p.text("mode")) +
                 ", padding=" + py::quoted(padding) + ")\n";
     if (const Index factor = p.given("decimate") ? p.integer("decimate") : 1; factor > 1)
-        code += "x = " + py::slice(in.time_axis, "::" + to_text(factor)) + "\nrate = rate / " +
-                to_text(factor) + "\n";
+        code += "x = " + py::slice(in.time_axis, "::" + to_text(factor)) +
+                py::new_rate(in, "/ " + to_text(factor)) + "\n";
     return {code, {}, {py::extend, py::fir, py::read_taps}};
 }
 

@@ -20,7 +20,7 @@ void flow_out(Flow& flow, const conv1d::Problem& problem) {
     time.first += static_cast<double>(shift) * time.step;
     time.step *= static_cast<double>(problem.decimate);
     flow.time_step *= problem.decimate;
-    if (flow.rate) *flow.rate /= static_cast<double>(problem.decimate);
+    if (flow.rate && flow.signal) *flow.rate /= static_cast<double>(problem.decimate);
     flow.shape.frames = problem.outputs();
     flow.dims[static_cast<std::size_t>(flow.time_axis)] = problem.outputs();
     flow.type = problem.arithmetic;

@@ -31,7 +31,9 @@ Planned plan(const Params& p, Flow& flow, const Execution& execution) {
 
 pipelines::Python python(const Params& p, const Flow& in, const Planned&) {
     const std::string factor = to_text(p.integer("factor"));
-    return {"x = " + pipelines::python::slice(in.time_axis, "::" + factor) + "\nrate = rate / " + factor, {}};
+    return {"x = " + pipelines::python::slice(in.time_axis, "::" + factor) +
+                pipelines::python::new_rate(in, "/ " + factor),
+            {}};
 }
 
 }  // namespace

@@ -14,6 +14,10 @@ std::string quoted(std::string_view text);
 /// [1, 2.5]
 std::string list(const std::vector<double>& values);
 std::string list(const std::vector<Index>& values);
+/// "rate = rate / 4" on a line of its own, where what flows is a signal: an image keeps that of its signal.
+inline std::string new_rate(const Flow& in, const std::string& change) {
+    return in.signal ? "\nrate = rate " + change : "";
+}
 /// 'hann', ('kaiser', 8.6): a window as scipy.signal names it.
 std::string window(std::string_view text);
 /// x[:, 3:10], x[::4]: a slice along an axis.

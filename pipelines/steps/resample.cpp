@@ -79,7 +79,7 @@ std::vector<double> taps_for(const Ratio& ratio, const std::string& window) {
 void flow_out(Flow& flow, const Ratio& ratio, const Stage& stage) {
     pipelines::computed(flow, stage);
     const double factor = static_cast<double>(ratio.down) / static_cast<double>(ratio.up);
-    if (flow.rate) *flow.rate /= factor;
+    if (flow.rate && flow.signal) *flow.rate /= factor;
     flow.axes[static_cast<std::size_t>(flow.time_axis)].step *= factor;
     flow.time_first *= ratio.up;
     flow.time_up *= ratio.up;
@@ -114,8 +114,8 @@ pipelines::Python python(const Params& p, const Flow& in, const Planned& planned
                       padding = p.text("padding");
     const std::string beyond = padding == "zero" ? "constant" : padding == "odd" ? "antireflect" : padding;
     return {"x = signal.resample_poly(x, " + up + ", " + down + ", axis=" + std::to_string(in.time_axis) +
-                ", window=" + py::window(p.text("window")) + ", padtype=" + py::quoted(beyond) +
-                ")\nrate = rate * " + up + " / " + down,
+                ", window=" + py::window(p.text("window")) + ", padtype=" + py::quoted(beyond) + ")" +
+                py::new_rate(in, "* " + up + " / " + down),
             {}};
 }
 

@@ -221,6 +221,25 @@ def test_saved_audio_has_all_channels_of_a_frame():
         assert np.abs(result("s.h5").T - x * 10 ** (-6 / 20)).max() < 1e-4, name
 
 
+def test_steps_behind_a_spectrogram_go_by_its_columns():
+    wav("x.wav", noise(20000, 1))
+    for step, command in (("filter: {lowpass: 10, numtaps: 31}", ["filter", "--lowpass", 10, "--numtaps", 31]),
+                          ("filter: {highpass: 20, numtaps: 31, decimate: 3}", ["filter", "--highpass", 20, "--numtaps", 31, "--decimate", 3]),
+                          ("resample: 62.5", None), ("decimate: 2", None), ("select: {start: 0.5, duration: 1}", None)):
+        script("p.yaml", f"inputs: x.wav\noutput: y.h5\nsteps:\n  - spectrogram: {{nfft: 128, hop: 64}}\n  - {step}\n")
+        ok("run", "p.yaml", "--overwrite")
+        assert ok("run", "p.yaml", "--check-scipy"), step
+        ok("spectrogram", "x.wav", "-o", "s.h5", "--nfft", 128, "--hop", 64, "--overwrite")
+        if command:
+            ok(command[0], "s.h5", "-o", "z.h5", *command[1:], "--overwrite")
+        else:
+            script("q.yaml", f"inputs: s.h5\noutput: z.h5\nsteps:\n  - {step}\n")
+            ok("run", "q.yaml", "--overwrite")
+        assert np.array_equal(result("y.h5", "spectrogram"), result("z.h5", "spectrogram")), step
+        with h5py.File("y.h5") as y:
+            assert y["spectrogram"].attrs["sampling_rate"] == RATE, step
+
+
 def test_part_of_a_pipeline_is_that_part():
     x = noise(20000)
     whole = steps_run(x, ["resample: {up: 3, down: 2}", "decimate: 3"])
