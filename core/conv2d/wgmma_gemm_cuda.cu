@@ -40,10 +40,15 @@ class WgmmaGemmStage : public CudaStage {
         : CudaStage(p, d), blocks_(static_cast<unsigned>(std::max(d.attributes.multiprocessors, 1))) {
         steps_ = gemm_steps(p, stage_room(p, d));
         packs_ = packs(p);
+        // float32 adds up its sums after each step. TF32 does best with a step under way, but where lines
+        // take longer to make than products: those that few taps share, and those of single entries.
+        const bool slow_lines = p.stride.columns > 1 || !steps_.by_channels;
         if (steps_.exact)
-            product_ = packs_ ? wgmma_product<true, true> : wgmma_product<true, false>;
+            product_ = packs_ ? wgmma_product<true, true, 0> : wgmma_product<true, false, 0>;
+        else if (packs_)
+            product_ = wgmma_product<false, true, 1>;
         else
-            product_ = packs_ ? wgmma_product<false, true> : wgmma_product<false, false>;
+            product_ = slow_lines ? wgmma_product<false, false, 0> : wgmma_product<false, false, 1>;
         use_shared_memory(reinterpret_cast<const void*>(product_), d);
         set_tables(p);
         if (packs_) set_packing(p);

@@ -40,7 +40,7 @@ __device__ void make_lines(const Job& job, const Tables& t, Ring ring, unsigned 
 /// The kernel of wgmma_gemm: two groups of four warps multiply what the others bring, which are one that
 /// copies packed lines, or eight that make lines. These leave registers to those that multiply: of 128 that
 /// each thread has at first.
-template <bool exact, bool packed>
+template <bool exact, bool packed, int under_way>
 __global__ void __launch_bounds__(threads_of(packed), 1)
     wgmma_product(const __grid_constant__ Job job, const __grid_constant__ Tables t) {
     extern __shared__ __align__(128) unsigned char memory[];
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads_of(packed), 1)
     const Ring ring = set_up(t, fillers, memory);
     if (threadIdx.x < groups * group_threads) {
         if (!packed) take_registers<160>();
-        compute<exact>(job, t, ring);
+        compute<exact, under_way>(job, t, ring);
     } else if constexpr (packed) {
         if (threadIdx.x == groups * group_threads) bring<exact>(job, t, ring);
     } else {

@@ -90,7 +90,9 @@ __device__ __forceinline__ void write(const Job& job, const Tables& t, const Pla
     }
 }
 
-template <bool exact>
+/// `under_way`: steps whose products are not waited for before the next are queued, 0 or 1. With 1 products
+/// follow one another without a gap; with 0 a stage is free as soon as it can be.
+template <bool exact, int under_way>
 __device__ void compute(const Job& job, const Tables& t, Ring ring) {
     constexpr int rows = rows_of(exact), mine = rows / groups;
     const int group = threadIdx.x / group_threads;
@@ -98,6 +100,15 @@ __device__ void compute(const Job& job, const Tables& t, Ring ring) {
     float sum[mine][64], total[exact ? 64 : 1];
     const int steps = t.rounds * (t.repeats[0] + t.repeats[1]);
     Step coming(t, 0);  // it takes as long to read as some products
+    const auto wait_for_all_but = [&](auto left) {
+        products_wait<decltype(left)::value>();
+#pragma unroll
+        for (int r = 0; r < mine; ++r)
+#pragma unroll
+            for (int k = 0; k < 64; ++k)
+                keep(sum[r][k]);
+    };
+    unsigned read = 0;  // the stage whose products were the last to be queued
     for (unsigned tile = blockIdx.x; tile < t.tiles; tile += gridDim.x) {
         const Place at(job, t, tile, rows);
         if constexpr (exact)
@@ -111,14 +122,10 @@ __device__ void compute(const Job& job, const Tables& t, Ring ring) {
             barrier_wait(ring.full(), ring.parity);
             multiply<exact, mine>(t, step, taps, ring.stage(),
                                   ring.stage() + t.weight_bytes + group * mine * t.line_bytes, sum);
-            // While this group waits, the products of the other one run.
-            products_wait<0>();
-#pragma unroll
-            for (int r = 0; r < mine; ++r)
-#pragma unroll
-                for (int k = 0; k < 64; ++k)
-                    keep(sum[r][k]);
-            if (first_lane) barrier_arrive(ring.empty());
+            wait_for_all_but(std::integral_constant<int, under_way>{});
+            const unsigned now = ring.empty();
+            if (first_lane && (under_way == 0 || i > 0)) barrier_arrive(under_way == 0 ? now : read);
+            read = now;
             if constexpr (exact) {
                 if (step.ends) {
 #pragma unroll
@@ -138,6 +145,10 @@ __device__ void compute(const Job& job, const Tables& t, Ring ring) {
 #pragma unroll 1
             for (int j = 0; j < t.repeats[1]; ++j)
                 take(t.taps[1]);
+        }
+        if constexpr (under_way > 0) {
+            wait_for_all_but(std::integral_constant<int, 0>{});
+            if (first_lane) barrier_arrive(read);
         }
         if constexpr (exact) {
             write(job, t, at, at.row + group, total);
