@@ -9,7 +9,8 @@
 namespace convoy::conv1d::gpu {
 
 /// Launches it; which runs it can do, `fits` tells. Tiles are a warp's own where there is room for their
-/// histories: warps that wait for nobody keep the arithmetic busy. Else the block shares larger ones.
+/// histories: warps that wait for nobody keep the arithmetic busy. Else as few warps as can be share larger
+/// ones.
 template <class T>
 class StreamKernel {
   public:
@@ -29,7 +30,7 @@ class StreamKernel {
         table.resize(static_cast<std::size_t>(LoopCore<T>::table(static_cast<int>(m))), 0.0);
         taps_ = upload_values(device, p.arithmetic, table);
         const typename LoopCore<T>::Taps taps{reinterpret_cast<const T*>(taps_.data())};
-        if (!plan<LoopCore<T>, Team<32>>(m, taps)) plan<LoopCore<T>, Team<LoopCore<T>::threads>>(m, taps);
+        plan_loop<32>(m, taps);
     }
     bool fits(const Job& job) const {
         if (!launch_ || job.inner != 1 || reinterpret_cast<std::uintptr_t>(job.in) % sizeof(T) != 0)
@@ -63,6 +64,12 @@ class StreamKernel {
             taps.rest = m % V;
             plan<StraightCore<Quads>, Team<32>>(m, taps);
         }
+    }
+
+    template <int Size>
+    void plan_loop(Index taps, const typename LoopCore<T>::Taps& values) {
+        if (!plan<LoopCore<T>, Team<Size>>(taps, values))
+            if constexpr (Size < 256) plan_loop<2 * Size>(taps, values);
     }
 
     // Sizes for one kernel; false where a multiprocessor has no room for a block.
