@@ -202,9 +202,9 @@ CONVOY_HD constexpr StreamRow stream_row(const Job& job, std::uintptr_t base, in
     return {in - shift, outer * job.out_pitch - shift};
 }
 
-/// Filters of 28 to 131 taps, that is of 7 to 32 quads of taps and up to 3 more, have code of their own for
+/// Filters of 12 to 131 taps, that is of 3 to 32 quads of taps and up to 3 more, have code of their own for
 /// sums of float, without a loop (straight_cuda.cuh).
-constexpr int straight_first = 7, straight_last = 32;
+constexpr int straight_first = 3, straight_last = 32;
 constexpr bool straight(Index taps) {
     return taps / 4 >= straight_first && taps / 4 <= straight_last;
 }

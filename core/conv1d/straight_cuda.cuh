@@ -1,4 +1,4 @@
-// The sums of `register` for 28 to 131 taps: straight code without a loop over taps or a branch among them.
+// The sums of `register` for 12 to 131 taps: straight code without a loop over taps or a branch among them.
 // Taps come in the launch's parameters, so that an instruction names its tap and no register holds it.
 #pragma once
 

@@ -49,7 +49,7 @@ struct LoopCore {
         Loop::add(totals, x, threadIdx.x % 32, 0, g, count, segment);
     }
 };
-/// 28 to 131 taps, in the launch's parameters. A warp has strips of outputs, one after another, in a tile.
+/// 12 to 131 taps, in the launch's parameters. A warp has strips of outputs, one after another, in a tile.
 template <int Quads>
 struct StraightCore {
     using Sums = Straight<Quads>;

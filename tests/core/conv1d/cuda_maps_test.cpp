@@ -204,8 +204,8 @@ TEST_CASE("straight code keeps the promise with few segments, and fits the instr
         CHECK(cut.segment == segment);
         CHECK(cut.steps >= taps);
     }
-    CHECK(!gpu::straight(27));
-    CHECK(gpu::straight(28));
+    CHECK(!gpu::straight(11));
+    CHECK(gpu::straight(12));
     CHECK(gpu::straight(131));
     CHECK(!gpu::straight(132));
 }
