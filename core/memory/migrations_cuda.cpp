@@ -1,12 +1,13 @@
 // Records of managed memory from CUPTI, which is opened when it is asked for: users need not have it.
 #include <cuda_runtime.h>
-#include <dlfcn.h>
 
 #include <array>
 #include <cstdlib>
 #include <mutex>
+#include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/opened_library.hpp"
 #include "core/device/check.hpp"
 #include "core/device/device.hpp"
 #include "core/memory/migrations.hpp"
@@ -32,13 +33,12 @@ struct Record {  // the beginning of CUpti_ActivityUnifiedMemoryCounter2 and 3
     std::uint32_t from, to, stream, process, flags;
 };
 
-class Library {
+class Library : public OpenedLibrary {
   public:
     static const Library& the() {
         static const Library library;
         return library;
     }
-    bool there() const { return complete_; }
 
     int (*configure)(CounterConfig*, unsigned count) = nullptr;
     int (*enable)(int kind) = nullptr;
@@ -52,14 +52,7 @@ class Library {
     int (*explain)(int status, const char**) = nullptr;
 
   private:
-    Library() {
-        void* library = open();
-        if (library == nullptr) return;
-        complete_ = true;
-        const auto get = [&](auto& function, const char* name) {
-            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-            complete_ = complete_ && function != nullptr;
-        };
+    Library() : OpenedLibrary(names()) {
         get(configure, "cuptiActivityConfigureUnifiedMemoryCounter");
         get(enable, "cuptiActivityEnable");
         get(disable, "cuptiActivityDisable");
@@ -71,18 +64,16 @@ class Library {
     }
 
     // It lies beside the other libraries, or in a folder of its own that the linker is seldom told of.
-    static void* open() {
+    static std::vector<std::string> names() {
         const char* home = std::getenv("CUDA_HOME");
         const std::string toolkit = home != nullptr ? home : "/usr/local/cuda";
+        std::vector<std::string> all;
         for (const std::string& folder :
              {std::string(), toolkit + "/extras/CUPTI/lib64/", toolkit + "/lib64/"})
             for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
-                if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
-                    return library;  // stays open
-        return nullptr;
+                all.push_back(folder + name);
+        return all;
     }
-
-    bool complete_ = false;
 };
 
 void check(int status, const char* doing) {

@@ -1,9 +1,9 @@
 #include "pipelines/bench/cudnn.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <vector>
+
+#include "core/base/opened_library.hpp"
 
 namespace convoy::pipelines::bench {
 
@@ -21,13 +21,12 @@ struct Performance {  // cudnnConvolutionFwdAlgoPerf_t
     int determinism, math, reserved[3];
 };
 
-class Library {
+class Library : public OpenedLibrary {
   public:
     static const Library& the() {
         static const Library library;
         return library;
     }
-    bool there() const { return complete_; }
 
     int (*create)(void**) = nullptr;
     int (*destroy)(void*) = nullptr;
@@ -52,16 +51,7 @@ class Library {
                    const void* beta, void* y_shape, void* y) = nullptr;
 
   private:
-    Library() {
-        void* library = nullptr;
-        for (const char* name : {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"})
-            if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);  // stays open
-        if (library == nullptr) return;
-        complete_ = true;
-        const auto get = [&](auto& function, const char* name) {
-            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-            complete_ = complete_ && function != nullptr;
-        };
+    Library() : OpenedLibrary(std::vector<std::string>{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so"}) {
         get(create, "cudnnCreate");
         get(destroy, "cudnnDestroy");
         get(error, "cudnnGetErrorString");
@@ -79,7 +69,6 @@ class Library {
         get(find, "cudnnFindConvolutionForwardAlgorithmEx");
         get(forward, "cudnnConvolutionForward");
     }
-    bool complete_ = false;
 };
 
 void check(int status, const char* doing) {
