@@ -19,11 +19,14 @@ bool lists(std::string_view extensions, const std::string& ending) {
     return padded.find(std::string(".") + ending + " ") != std::string::npos;
 }
 
+/// The format that is written under that ending; null where there is none.
+const Format* written_as(const std::string& ending) {
+    return catalog().find_if([&](const Format& m) { return m.create && lists(m.extensions, ending); });
+}
+
 const Format& format_for(const OutputSpec& spec) {
     const std::string ending = ending_of(spec);
-    if (const Format* f =
-            catalog().find_if([&](const Format& m) { return m.create && lists(m.extensions, ending); }))
-        return *f;
+    if (const Format* f = written_as(ending)) return *f;
     std::string known;
     for (const Format* f : catalog())
         if (f->create) known.append(known.empty() ? "" : " ").append(f->extensions);
@@ -55,17 +58,6 @@ void refuse_existing(const OutputSpec& spec) {
     if (!spec.overwrite) throw failed(spec.path, "exists already", "--overwrite replaces it");
 }
 
-void check_folder(const OutputSpec& spec) {
-    std::string folder = std::filesystem::path(spec.path).parent_path().string();
-    if (folder.empty()) folder = '.';
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(folder, ignored))
-        throw failed(spec.path, "the folder " + folder + " is not there", "make it, or name another output");
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
-        throw failed(spec.path, "the folder " + folder + " cannot be written to: " + system_error_text(errno),
-                     "name another output");
-}
-
 }  // namespace
 
 std::string ending_of(const OutputSpec& spec) {
@@ -83,9 +75,7 @@ bool writes_audio(const std::string& path) {
 
 bool ends_as_output(const std::string& path) {
     const std::string ending = lower(std::filesystem::path(path).extension().string());
-    return !ending.empty() && catalog().find_if([&](const Format& m) {
-        return m.create && lists(m.extensions, ending.substr(1));
-    }) != nullptr;
+    return !ending.empty() && written_as(ending.substr(1)) != nullptr;
 }
 
 void check_output(const OutputSpec& spec) {
@@ -95,9 +85,21 @@ void check_output(const OutputSpec& spec) {
     format_for(spec);
 }
 
+std::string writable_folder_of(const std::string& path) {
+    std::string folder = std::filesystem::path(path).parent_path().string();
+    if (folder.empty()) folder = '.';
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored))
+        throw failed(path, "the folder " + folder + " is not there", "make it, or name another output");
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw failed(path, "the folder " + folder + " cannot be written to: " + system_error_text(errno),
+                     "name another output");
+    return folder;
+}
+
 std::unique_ptr<Writer> create(const OutputSpec& spec) {
     check_output(spec);
-    check_folder(spec);
+    writable_folder_of(spec.path);
     return format_for(spec).create(spec);
 }
 

@@ -208,6 +208,9 @@ std::string ending_of(const OutputSpec& spec);
 /// Whether an output of that name is audio; all others are HDF5.
 bool writes_audio(const std::string& path);
 
+/// The folder that a file of that name would be made in. Error where it is not there or cannot be written to.
+std::string writable_folder_of(const std::string& path);
+
 /// Whether the name ends as those of files do that are written (".h5", ".wav", ...).
 bool ends_as_output(const std::string& path);
 

@@ -226,13 +226,7 @@ bench::Figures ceilings_for(const CompareOptions& o, const device::Device& devic
     c.bytes = std::size_t{64} << 20;
     c.repeat = 3;
     const bool files = std::find(o.scopes.begin(), o.scopes.end(), Scope::file) != o.scopes.end();
-    if (files && o.job.output != "null") {
-        const auto folder = std::filesystem::path(o.job.output).parent_path();
-        c.folder = folder.empty() ? "." : folder.string();
-        if (!std::filesystem::is_directory(c.folder))
-            throw failed(o.job.output, "the folder " + c.folder + " is not there",
-                         "make it, or name another output");
-    }
+    if (files && o.job.output != "null") c.folder = io::writable_folder_of(o.job.output);
     return bench::measure_ceilings(c);
 }
 
