@@ -170,11 +170,13 @@ std::vector<std::string> read_list(const std::string& path, bool nul_separated) 
     return names;
 }
 
-Error several_into_one(const std::string& output, const std::string& what) {
-    return usage_error(output + " is one " + what + ", and there are several inputs",
-                       what == "file"
-                           ? "name a folder, or a template like {stem}.h5; --join makes them one signal"
-                           : "name them by a template like {stem}.png");
+Error several_into_one(const std::string& output, const std::string& what, const std::string& hint) {
+    return usage_error(output + " is one " + what + ", and there are several inputs", hint);
+}
+
+Error several_into_one(const std::string& output) {
+    return several_into_one(output, "file",
+                            "name a folder, or a template like {stem}.h5; --join makes them one signal");
 }
 
 bool names_one_file(const Naming& naming) {

@@ -38,8 +38,9 @@ struct Naming {
 /// Whether the naming makes one name for one input: a file, neither a folder nor a template.
 bool names_one_file(const Naming& naming);
 
-/// The error where several inputs were to write the one file, `what` it is.
-Error several_into_one(const std::string& output, const std::string& what = "file");
+/// The error where several inputs would write one file; `what` else it is, with its own hint.
+Error several_into_one(const std::string& output);
+Error several_into_one(const std::string& output, const std::string& what, const std::string& hint);
 
 /// The outputs of `inputs`, in order; the tree below the inputs' common parent is kept. `date_of` is asked
 /// only where the template has {date}. Error (a wrong request) where two inputs would write one output, or

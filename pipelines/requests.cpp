@@ -77,7 +77,7 @@ void name_beside(std::vector<JobRequest>& requests, const std::vector<std::strin
             const bool picture = file == "png";
             if (picture) check_picture_name(name);
             if (picture && inputs.size() > 1 && names_one_file({name}))
-                throw several_into_one(name, "picture");
+                throw several_into_one(name, "picture", "name them by a template like {stem}.png");
             const auto paths = outputs_for(inputs, name, picture ? "png" : "", common, channels);
             check_apart(paths, taken);
             for (std::size_t i = 0; i < inputs.size(); ++i)
