@@ -185,8 +185,9 @@ Ending Job::check_output() {
     std::error_code ignored;
     if (s.spec.path != "null" && !s.request.split.empty()) {
         s.look_around();
-        for (const io::OutputSpec& piece : s.pieces())
-            if (s.survival->ending() == Ending::done) io::check_output(piece);
+        if (s.survival->ending() == Ending::done)
+            for (const io::OutputSpec& piece : s.pieces())
+                io::check_output(piece);
         return s.survival->ending();
     }
     const bool there = std::filesystem::exists(s.spec.path, ignored) ||

@@ -70,7 +70,7 @@ struct Job::State {
     void plan_output();
 
     // What earlier runs left.
-    void look_around();
+    void look_around();  // at the result, and then at what is written beside it
     void look_at_result();
     bool lacks_files_beside() const;             // pictures, intermediate results
     std::vector<io::OutputSpec> pieces() const;  // of a result that is cut

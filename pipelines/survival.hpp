@@ -43,7 +43,10 @@ class Survival {
                         const std::vector<std::string>& files);
     Ending ending() const { return ending_; }
     /// Has a finished output made again, with what belongs to it and is not there.
-    void make_anew() { ending_ = Ending::done, replaces_ = true; }
+    void make_anew() {
+        ending_ = Ending::done;
+        replaces_ = true;
+    }
 
     /// Makes spec and stream go on from what is there.
     void prepare(io::OutputSpec& spec, StreamOptions& stream);
