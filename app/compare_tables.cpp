@@ -94,6 +94,11 @@ std::vector<Json> page_cells(const std::optional<memory::Migrations>& pages) {
             out.asked,         out.faulted,       out.ahead, out.evicted, out.other, pages->lost};
 }
 
+std::string phase_of(const pipelines::Repetition& r) {
+    if (r.pages) return "profile";
+    return r.steady ? "steady" : "warm-up";
+}
+
 // The cells of a repetition, by repetition_columns; times that were not taken are null.
 std::vector<Json> cells_of(const pipelines::Comparison& c, const pipelines::Repetition& r,
                            const std::string& run_id, const std::string& host) {
@@ -107,9 +112,7 @@ std::vector<Json> cells_of(const pipelines::Comparison& c, const pipelines::Repe
                             arm.mode,
                             arm.mechanism,
                             scope_text(arm),
-                            r.pages    ? "profile"
-                            : r.steady ? "steady"
-                                       : "warm-up",
+                            phase_of(r),
                             r.rep,
                             r.order,
                             r.chunk_bytes,
@@ -137,31 +140,9 @@ std::vector<Json> cells_of(const pipelines::Comparison& c, const pipelines::Repe
                             measured(r.limit.of_ceiling)};
     for (Json& cell : page_cells(r.pages))
         cells.push_back(std::move(cell));
-    cells.emplace_back();
+    cells.emplace_back();  // no note
     return cells;
 }
-
-}  // namespace
-
-Table repetitions_table(const pipelines::Comparison& c, const std::string& command) {
-    const std::string run_id = run_id_of(c);
-    utsname host{};
-    uname(&host);
-    Table t{"convoy.compare/1", repetition_columns, {}, {{"machine", machine(c)}, {"command", command}}};
-    if (!c.no_profile.empty()) t.about.emplace_back("no_profile", c.no_profile);
-    for (const pipelines::Repetition& r : c.repetitions)
-        t.rows.push_back(cells_of(c, r, run_id, host.nodename));
-    for (const pipelines::Arm& arm : c.arms)
-        if (!arm.reason.empty()) {
-            auto& row = t.rows.emplace_back(t.columns.size());
-            row[0] = run_id, row[1] = host.nodename, row[4] = arm.mode, row[5] = arm.mechanism,
-            row[6] = scope_text(arm);
-            row.back() = arm.reason;
-        }
-    return t;
-}
-
-namespace {
 
 // The profiled run of an arm; null where there was none.
 const pipelines::Repetition* profiled(const pipelines::Comparison& c, std::size_t arm) {
@@ -184,6 +165,24 @@ void add_pages(Table& t, const pipelines::Comparison& c) {
 }
 
 }  // namespace
+
+Table repetitions_table(const pipelines::Comparison& c, const std::string& command) {
+    const std::string run_id = run_id_of(c);
+    utsname host{};
+    uname(&host);
+    Table t{"convoy.compare/1", repetition_columns, {}, {{"machine", machine(c)}, {"command", command}}};
+    if (!c.no_profile.empty()) t.about.emplace_back("no_profile", c.no_profile);
+    for (const pipelines::Repetition& r : c.repetitions)
+        t.rows.push_back(cells_of(c, r, run_id, host.nodename));
+    for (const pipelines::Arm& arm : c.arms)
+        if (!arm.reason.empty()) {
+            auto& row = t.rows.emplace_back(t.columns.size());
+            row[0] = run_id, row[1] = host.nodename, row[4] = arm.mode, row[5] = arm.mechanism,
+            row[6] = scope_text(arm);
+            row.back() = arm.reason;
+        }
+    return t;
+}
 
 Table summary_table(const pipelines::Comparison& c) {
     Table t{"convoy.compare/1",

@@ -134,18 +134,18 @@ std::string pages(const Comparison& c) {
     std::string rows;
     for (const Repetition& r : c.repetitions) {
         if (!r.pages) continue;
-        const auto bytes = [](Index n) { return to_text(n); };
         const memory::Moved &in = r.pages->to_device, &out = r.pages->to_host;
-        rows += row({escaped(name_of_arm(c.arms[r.arm])), std::string(name_of(*c.arms[r.arm].scope)),
-                     bytes(r.pages->cpu_faults), bytes(r.pages->gpu_faults), bytes(in.asked),
-                     bytes(in.faulted), bytes(in.ahead), bytes(out.asked), bytes(out.faulted),
-                     bytes(out.ahead), bytes(out.evicted)});
+        std::vector<std::string> cells{escaped(name_of_arm(c.arms[r.arm])),
+                                       std::string(name_of(*c.arms[r.arm].scope))};
+        for (const Index count : {r.pages->cpu_faults, r.pages->gpu_faults, in.asked, in.faulted, in.ahead,
+                                  out.asked, out.faulted, out.ahead, out.evicted})
+            cells.push_back(to_text(count));
+        rows += row(cells);
     }
     if (rows.empty())
         return c.no_profile.empty() ? "" : "<p>No profile was taken: " + escaped(c.no_profile) + ".</p>\n";
     return "<h2>Pages of managed memory</h2>\n<p>Faults, and bytes moved to the GPU and back, in one more "
-           "run "
-           "of each mode, which the counting slows.</p>\n<table>" +
+           "run of each GPU mode, which the counting slows.</p>\n<table>" +
            row({"mode", "scope", "CPU faults", "GPU faults", "to GPU: prefetched", "faulted", "ahead",
                 "to host: prefetched", "faulted", "ahead", "evicted"},
                "th") +
