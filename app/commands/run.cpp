@@ -152,20 +152,21 @@ int merge(const Call& call) {
 // What is done instead of the work, one thing at a time, and what says something of the work only.
 void check_instead(const Params& params) {
     std::string_view way;
-    for (const char* option : {"replay", "merge-reports", "schema", "plan", "emit-scipy", "check-scipy"}) {
+    for (const std::string_view option :
+         {"replay", "merge-reports", "schema", "plan", "emit-scipy", "check-scipy"}) {
         if (!params.given(option)) continue;
         if (!way.empty() && way != "emit-scipy")
-            throw usage_error("--" + std::string(way) + " and --" + option + " exclude each other",
+            throw usage_error(params.spelled(way) + " and " + params.spelled(option) + " exclude each other",
                               "give one of them");
         way = option;
     }
     if (way.empty()) return;
-    for (const char* option : {"html", "failed-to", "report"}) {
-        const bool told =
-            way == "plan" || (option == std::string_view("report") && way != "schema" && way != "emit-scipy");
-        if (params.given(option) && !told)
+    for (const std::string_view option : {"html", "failed-to", "report"}) {
+        const bool goes =  // with a plan all do: the command is that of the work
+            way == "plan" || (option == "report" && way != "schema" && way != "emit-scipy");
+        if (params.given(option) && !goes)
             throw usage_error(
-                "--" + std::string(option) + " tells of work, and --" + std::string(way) + " does none",
+                params.spelled(option) + " tells of work, and " + params.spelled(way) + " does none",
                 "leave it out");
     }
     app::check_side_file(params, "report");
