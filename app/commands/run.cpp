@@ -149,7 +149,7 @@ int merge(const Call& call) {
     return 0;
 }
 
-// What is done instead of the work, one thing at a time, and what says something of the work only.
+// One thing is done instead of the work, and most leave nothing for reports of work to tell.
 void check_instead(const Params& params) {
     std::string_view way;
     for (const std::string_view option :
@@ -165,9 +165,8 @@ void check_instead(const Params& params) {
         const bool goes =  // with a plan all do: the command is that of the work
             way == "plan" || (option == "report" && way != "schema" && way != "emit-scipy");
         if (params.given(option) && !goes)
-            throw usage_error(
-                params.spelled(option) + " tells of work, and " + params.spelled(way) + " does none",
-                "leave it out");
+            throw usage_error(params.spelled(option) + " does not go with " + params.spelled(way),
+                              "leave it out");
     }
     app::check_side_file(params, "report");
 }
