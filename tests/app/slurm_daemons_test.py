@@ -150,13 +150,19 @@ def check(cluster, convoy, script, folder):
     job = cluster.told("sbatch", "--parsable", f"--array=1-{TASKS}", f"--export=ALL,CONVOY={convoy}", f"--chdir={folder}", script,
                        "parts.yaml").strip()
     assert job.isdigit(), cluster.logs()
-    running = lambda task: bool(cluster.processes(job, task, convoy)) and list((folder / "parts").glob("*.journal"))
+    held = {}  # processes of a task, stopped at work, so that they still are when their turn comes
+
+    def holds(task):
+        processes = [] if task in held else cluster.processes(job, task, convoy)
+        if processes and list((folder / "parts").glob("*.journal")):
+            held[task] = processes
+            for process in processes:
+                os.kill(process, signal.SIGSTOP)
+        return task in held
+
     # As when a node dies: no signal that could be handled, and nobody is told.
-    cluster.wait("the work of two tasks", lambda: running(1) and running(TASKS))
-    held = cluster.processes(job, TASKS, convoy)  # still at work when its turn comes, however fast the machine
-    for process in held:
-        os.kill(process, signal.SIGSTOP)
-    for process in cluster.processes(job, 1, convoy):
+    cluster.wait("the work of two tasks", lambda: all([holds(1), holds(TASKS)]))
+    for process in held[1]:
         os.kill(process, signal.SIGKILL)
     cluster.wait("Slurm to notice", lambda: cluster.state(f"{job}_1") == "FAILED")
     left = list((folder / "parts").glob("*.part.journal"))
@@ -165,7 +171,7 @@ def check(cluster, convoy, script, folder):
     time.sleep(2)  # Slurm takes what starts in the second of a job's death for the dead one
     cluster.told("scontrol", "requeue", f"{job}_1")
     # As when a job of more importance comes: the task is told to stop, and is back in the queue.
-    for process in held:
+    for process in held[TASKS]:
         os.kill(process, signal.SIGCONT)
     cluster.told("scontrol", "requeue", f"{job}_{TASKS}")
     for task in range(1, TASKS + 1):  # requeued tasks wait two minutes by default: let them begin at once
