@@ -230,16 +230,23 @@ bench::Figures ceilings_for(const CompareOptions& o, const device::Device& devic
     return bench::measure_ceilings(c);
 }
 
-// One more run of every GPU mode, in which the driver tells what the pages of managed memory do.
+// One more run of every GPU mode, in which the driver tells what the pages of managed memory do. Where it does
+// not let us ask, the times that were taken stay good.
 void profile(Comparison& c, const CompareOptions& o, const std::shared_ptr<RamFiles>& ram) {
     c.no_profile = memory::MigrationWatch::unavailable();
     if (!c.no_profile.empty()) return;
     for (std::size_t arm = 0; arm < c.arms.size(); ++arm) {
         if (!c.arms[arm].reason.empty() || c.arms[arm].mode == "host") continue;
         check_cancelled();
-        memory::MigrationWatch watch;
+        std::optional<memory::MigrationWatch> watch;
+        try {
+            watch.emplace();
+        } catch (const Error& refused) {
+            c.no_profile = refused.what();
+            return;
+        }
         Repetition r = run_once(c.arms[arm], o, ram, c.ceilings);
-        r.pages = watch.finish();
+        r.pages = watch->finish();
         r.arm = arm;
         r.order = static_cast<int>(c.repetitions.size());
         c.repetitions.push_back(std::move(r));

@@ -143,7 +143,7 @@ int run(const Call& call) {
     app::write_report(p, to_json(repetitions));
     if (p.given("html")) app::write_text(p.text("html"), pipelines::compare_page(c, o));
     app::print(p.flag("json") || p.flag("csv") ? repetitions : app::summary_table(c), p);
-    if (!c.no_profile.empty()) warn(o.job.input, "no profile of page migrations was taken: " + c.no_profile);
+    if (!c.no_profile.empty()) warn(o.job.input, "no profile was taken: " + c.no_profile);
     if (!c.outputs_equal) throw failed(o.job.input, "the outputs of the GPU's memory modes differ");
     return 0;
 }
