@@ -230,8 +230,8 @@ bench::Figures ceilings_for(const CompareOptions& o, const device::Device& devic
     return bench::measure_ceilings(c);
 }
 
-// One more run of every GPU mode, in which the driver tells what the pages of managed memory do. Where it does
-// not let us ask, the times that were taken stay good.
+// One more run of every GPU mode, in which the driver tells what the pages of managed memory do. Where it
+// does not let us ask, the times that were taken stay good.
 void profile(Comparison& c, const CompareOptions& o, const std::shared_ptr<RamFiles>& ram) {
     c.no_profile = memory::MigrationWatch::unavailable();
     if (!c.no_profile.empty()) return;
