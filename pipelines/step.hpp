@@ -41,8 +41,8 @@ struct Flow {
     Index time_first = 0, time_step = 1, time_up = 1;
     std::vector<std::pair<std::string, std::string>> attributes;
 
-    /// The rate at which frames follow one another: of an image that of its columns. Error that names the step
-    /// and what was looked for where none is known.
+    /// The rate at which frames follow one another: of an image that of its columns. Error that names the
+    /// step and what was looked for where none is known.
     double rate_for(std::string_view step) const;
 };
 
